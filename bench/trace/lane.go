@@ -29,9 +29,10 @@ const (
 // kindStages are the stages that a lane of each kind meets, whose histograms are
 // made with the lane.
 var kindStages = [...][]Stage{
-	Worker:        {WaitSlot, Load, Collate},
-	PinThread:     {WaitSlot, WaitBatch, PinCopy},
-	Trainer:       {WaitBatch, CopyCall, WaitCopy, WaitStep, Launch},
+	Worker:    {WaitSlot, Load, Collate},
+	PinThread: {WaitSlot, WaitBatch, PinCopy},
+	// With no workers the trainer's goroutine does their work too.
+	Trainer:       {WaitSlot, Load, Collate, WaitBatch, PinCopy, CopyCall, WaitCopy, WaitStep, Launch},
 	CopyEngine:    {HtoD, Gather},
 	ComputeEngine: {Gather, Step},
 }
@@ -47,7 +48,7 @@ type Lane struct {
 	clock    string
 
 	stages [Stages]stageTally
-	busy   time.Duration // union of the spans
+	busy   time.Duration // union of the spans, if they come in order of start
 	last   time.Duration // end of the latest span
 
 	added     int64    // spans taken

@@ -28,16 +28,16 @@ type Trace struct {
 
 // LaneTrace is what is kept of one lane.
 type LaneTrace struct {
-	Name      string        `json:"name"` // "worker 0", "copy engine"
-	Kind      LaneKind      `json:"kind"`
-	Index     int           `json:"index"`
-	Clock     string        `json:"clock"`      // where the times come from
-	Busy      time.Duration `json:"busy_ns"`    // time covered by spans, waits included
-	Count     int64         `json:"count"`      // spans there were
-	KeptEvery int64         `json:"kept_every"` // 1 in so many blocks of batches; spans without a batch: 1 in so many
-	Dropped   int64         `json:"dropped"`    // spans lost beyond that rule, since one block alone filled the lane
-	Reversed  int64         `json:"reversed"`   // spans that ended before they began, counted as 0 long: a clock is wrong
-	Spans     []Span        `json:"spans"`      // in the order they were added
+	Name      string         `json:"name"` // "worker 0", "copy engine"
+	Kind      LaneKind       `json:"kind"`
+	Index     int            `json:"index"`
+	Clock     string         `json:"clock"`      // where the times come from
+	Busy      *time.Duration `json:"busy_ns"`    // time covered by spans; nil for lanes that are not an engine's
+	Count     int64          `json:"count"`      // spans there were
+	KeptEvery int64          `json:"kept_every"` // 1 in so many blocks of batches; spans without a batch: 1 in so many
+	Dropped   int64          `json:"dropped"`    // spans lost beyond that rule, since one block alone filled the lane
+	Reversed  int64          `json:"reversed"`   // spans that ended before they began, counted as 0 long: a clock is wrong
+	Spans     []Span         `json:"spans"`      // in the order they were added
 }
 
 // StageSummary sums up all spans of a stage over all lanes. Count, total,
@@ -65,12 +65,17 @@ func (t *Trace) Stage(s Stage) StageSummary {
 }
 
 func (l *Lane) trace(completeFrom int64) LaneTrace {
-	return LaneTrace{
+	t := LaneTrace{
 		Name: l.name(), Kind: l.kind, Index: l.index, Clock: l.clock,
-		Busy: l.busy, Count: l.added, KeptEvery: l.keepEvery,
+		Count: l.added, KeptEvery: l.keepEvery,
 		Dropped: l.dropped, Reversed: l.reversed,
 		Spans: l.spans(completeFrom),
 	}
+	// On a host lane spans nest, and the outer one is added last.
+	if l.kind == CopyEngine || l.kind == ComputeEngine {
+		t.Busy = &l.busy
+	}
+	return t
 }
 
 // summarize gives the stages that occurred.
