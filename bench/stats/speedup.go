@@ -24,7 +24,7 @@ type Verdict uint8
 // The verdicts. The zero value claims nothing.
 const (
 	CannotTell   Verdict = iota // fewer than 6 pairs, or a pair that is no measurement
-	NoDifference                // the interval holds 1
+	NoDifference                // the interval holds 1, or the change would be written as 0.0 %
 	Faster                      // B is faster than A
 	Slower                      // B is slower than A
 )
@@ -84,22 +84,22 @@ func Speedup(pairs []Pair) Comparison {
 	if c.Interval == nil {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%d pairs are too few to tell: at least %d are needed", len(pairs), LeastForInterval))
 	}
-	c.Verdict = judge(c.Interval)
+	c.Verdict = c.judge()
 	return c
 }
 
 func isRate(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
-func judge(i *Interval) Verdict {
+func (c Comparison) judge() Verdict {
 	switch {
-	case i == nil:
+	case c.Interval == nil:
 		return CannotTell
-	case i.Lo >= 1+smallest:
-		return Faster
-	case i.Hi <= 1-smallest:
-		return Slower
-	default:
+	case c.Interval.Holds(1) || math.Abs(*c.Ratio-1) < smallest:
 		return NoDifference
+	case *c.Ratio > 1:
+		return Faster
+	default:
+		return Slower
 	}
 }
 
