@@ -57,7 +57,7 @@ func Summarize(values []float64) Summary {
 		return s
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	sample := benchmath.NewSample(slices.Clone(sorted), &benchmath.DefaultThresholds)
+	sample := benchmath.NewSample(sorted, &benchmath.DefaultThresholds)
 	median := benchmath.AssumeNothing.Summary(sample, Level).Center
 	s.Median, s.Min, s.Max = &median, &sorted[0], &sorted[len(sorted)-1]
 	s.Interval = medianInterval(sorted)

@@ -163,18 +163,16 @@ func (l *Lane) store(r record) {
 	if r.span.Batch < 0 {
 		l.loose++
 	}
-	if !l.keeps(r.span.Batch, loose) {
-		return
-	}
-	for len(l.kept) == cap(l.kept) && !l.full {
+	for l.keeps(r.span.Batch, loose) {
+		switch {
+		case len(l.kept) < cap(l.kept):
+			l.kept = append(l.kept, r)
+			return
+		case l.full:
+			l.dropped++
+			return
+		}
 		l.thin()
-	}
-	switch {
-	case !l.keeps(r.span.Batch, loose): // no longer, after thinning
-	case l.full:
-		l.dropped++
-	default:
-		l.kept = append(l.kept, r)
 	}
 }
 

@@ -193,7 +193,7 @@ func TestProcessesKeepApart(t *testing.T) {
 	lane := func(start time.Duration) *Trace {
 		return &Trace{Lanes: []LaneTrace{{Name: "trainer", Kind: Trainer, Spans: []Span{{Stage: Launch, Batch: -1, Start: start, Dur: 5}}}}}
 	}
-	events := export(t, Process{lane(5000), Meta{Process: "A"}}, Process{lane(9000), Meta{}})
+	events := export(t, Process{lane(9000), Meta{Process: "A"}}, Process{lane(5000), Meta{}})
 	var got []string
 	for _, e := range events {
 		if e.Ph == "X" || e.Name == "process_name" {
@@ -203,7 +203,7 @@ func TestProcessesKeepApart(t *testing.T) {
 			t.Errorf("a span without a batch has batch %d", *e.Args.Batch)
 		}
 	}
-	want := []string{"1 process_name A0.000", "1 launch 0.000", "2 process_name pinscope0.000", "2 launch 4.000"}
+	want := []string{"1 process_name A0.000", "1 launch 4.000", "2 process_name pinscope0.000", "2 launch 0.000"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -93,7 +93,7 @@ func Duration(d time.Duration) string {
 // four writes a value from 1 up with four digits, zeros at the end left out.
 func four(v float64) string {
 	decimals := 3
-	for limit := 9.9995; v >= limit && decimals > 0; limit *= 10 {
+	for limit := 10.0; v >= limit && decimals > 0; limit *= 10 {
 		decimals--
 	}
 	return trim(strconv.FormatFloat(v, 'f', decimals, 64))
