@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"sync"
+	"time"
+
+	"pinscope/bench/trace"
+	"pinscope/bench/train"
+	"pinscope/cudamem"
+)
+
+// eventInterval is the shortest time between two progress events: ten a second.
+const eventInterval = 100 * time.Millisecond
+
+// memoryInterval is how long a reading of /proc serves; it costs some 0.3 ms.
+const memoryInterval = 500 * time.Millisecond
+
+// liveState is what a watcher reads while the trainer runs. The trainer never
+// takes its lock.
+type liveState struct {
+	mu       sync.Mutex
+	name     string
+	side     *side
+	label    string
+	index    int // of the turn
+	turns    int
+	began    time.Duration // the first turn
+	turnAt   time.Duration
+	recorder *trace.Recorder
+	trainer  *train.Trainer
+	memory   LiveMemory
+	memoryAt time.Duration
+}
+
+func (l *liveState) phase(name, label string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.name, l.label = name, label
+}
+
+func (l *liveState) begin(now time.Duration, turns int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.began, l.turns = now, turns
+}
+
+func (l *liveState) turn(name string, s *side, index int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.name, l.side, l.index, l.recorder, l.trainer, l.label = name, s, index, nil, nil, ""
+	if s != nil {
+		l.label, l.turnAt = s.label, s.session.clock.Now()
+	}
+}
+
+func (l *liveState) watch(r *trace.Recorder, t *train.Trainer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recorder, l.trainer = r, t
+}
+
+// watch emits progress until the function it returns is called.
+func (s *session) watch() (stop func()) {
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(eventInterval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				s.emit(Event{Type: "progress", Progress: s.progress()})
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-gone
+	}
+}
+
+// progress is how far the session has come.
+func (s *session) progress() *Progress {
+	l := &s.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := s.clock.Now()
+	p := &Progress{Phase: l.name, Side: l.label, Repeat: l.index + 1, Repeats: l.turns, Memory: l.readMemory(now)}
+	within := 0.0
+	if l.side != nil && l.trainer != nil {
+		p.Of = l.side.plan.TotalBatches
+		var samples int64
+		p.Batches, samples = l.trainer.Progress()
+		if p.Of > 0 {
+			within = float64(p.Batches) / float64(p.Of)
+		}
+		if elapsed := now - l.turnAt; samples > 0 && elapsed > 0 {
+			rate := float64(samples) / elapsed.Seconds()
+			p.SamplesPerS = &rate
+		}
+		p.Stages = liveRows(l.recorder.Totals())
+	}
+	if l.turns > 0 {
+		p.Repeat = min(p.Repeat, l.turns)
+		p.Done = min((float64(l.index)+within)/float64(l.turns), 1)
+	}
+	if p.Done > 0.01 {
+		left := (now - l.began).Seconds() * (1 - p.Done) / p.Done
+		p.ETAS = &left
+	}
+	return p
+}
+
+func (l *liveState) readMemory(now time.Duration) LiveMemory {
+	if l.memoryAt == 0 || now-l.memoryAt >= memoryInterval {
+		l.memory, l.memoryAt = readMemory(), now
+	}
+	l.memory.PinnedBytes = cudamem.ReadLedger().PinnedBytes
+	return l.memory
+}
+
+func liveRows(totals [trace.Stages]trace.StageTotal) []LiveRow {
+	var rows []LiveRow
+	for stage, total := range totals {
+		if total.Count > 0 {
+			rows = append(rows, LiveRow{trace.Stage(stage).String(), total.Count, int64(total.Total), total.Bytes})
+		}
+	}
+	return rows
+}

@@ -1,0 +1,243 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"time"
+
+	"pinscope/cudamem"
+	"pinscope/cudamem/device"
+)
+
+// RunOptions say how a measurement is watched, not what is measured.
+type RunOptions struct {
+	// Events gets everything that happens, called from any goroutine; nil: nobody.
+	Events func(Event)
+
+	// Command is the command line for the result; "" makes one up from the settings.
+	Command string
+
+	// Clock is the time base; nil takes the precise one. Tests give their own.
+	Clock cudamem.Clock
+
+	// SpansPerLane bounds the spans kept; 0 takes the recorder's default.
+	SpansPerLane int
+
+	// NoRecording leaves out spans and stage summaries: to measure what they cost.
+	NoRecording bool
+}
+
+// Run measures one configuration. The error is an *InputError if the settings
+// are wrong, before anything was allocated. Where a result is given beside an
+// error, it holds what was measured until then.
+func Run(ctx context.Context, c Config, o RunOptions) (*Result, error) {
+	return measure(ctx, KindRun, []Config{c}, o)
+}
+
+// Compare measures A against B: the same device, data and order, repeat after
+// repeat in turn, each pair in a random order drawn from A's seed.
+func Compare(ctx context.Context, a, b Config, o RunOptions) (*Result, error) {
+	return measure(ctx, KindCompare, []Config{a, b}, o)
+}
+
+// session is one measurement under way.
+type session struct {
+	ctx    context.Context
+	o      RunOptions
+	clock  cudamem.Clock
+	device cudamem.Device
+	result *Result
+	sides  []*side
+	data   sources
+	live   liveState
+}
+
+func measure(ctx context.Context, kind Kind, configs []Config, o RunOptions) (result *Result, err error) {
+	if o.Events == nil {
+		o.Events = func(Event) {}
+	}
+	if o.Clock == nil {
+		o.Clock = cudamem.NewClock()
+	}
+	s := &session{ctx: ctx, o: o, clock: o.Clock, result: &Result{
+		Schema: SchemaVersion, Kind: kind, Tool: ThisTool(), Host: ThisHost(), Started: time.Now().UTC(),
+		Command: o.Command, Sides: []Side{}, NotValid: []string{}, Findings: []string{}, Warnings: []string{},
+	}}
+	if s.result.Command == "" {
+		s.result.Command = configs[0].CommandLine(string(kind))
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := s.prepare(configs); err != nil {
+		return nil, err
+	}
+	err = s.setup()
+	if err == nil {
+		err = s.repeats()
+	}
+	return s.finish(err), err
+}
+
+// prepare checks the settings and works out the plans. It allocates nothing.
+func (s *session) prepare(configs []Config) error {
+	for i, c := range configs {
+		if err := c.Validate(); err != nil {
+			return err
+		}
+		label := ""
+		if len(configs) > 1 {
+			label = string(rune('A' + i))
+		}
+		s.sides = append(s.sides, &side{session: s, config: c, label: label})
+	}
+	dev, why, err := device.Open(configs[0].Device, configs[0].Sim, s.clock)
+	if err != nil {
+		return &InputError{Field: "device", Value: configs[0].Device, Problem: err.Error()}
+	}
+	s.device = dev
+	s.result.Device = newDevice(dev.Info(), why)
+	s.result.Simulated = dev.Info().Simulated
+	s.emit(Event{Type: "start", Start: &StartInfo{Kind: s.result.Kind, Tool: s.result.Tool,
+		Host: s.result.Host, Device: s.result.Device, Command: s.result.Command, PID: os.Getpid()}})
+	return s.makePlans()
+}
+
+// makePlans works out what each side needs and whether it all fits.
+func (s *session) makePlans() error {
+	limits := SystemLimits()
+	for _, side := range s.sides {
+		if err := side.makePlan(limits); err != nil {
+			return err
+		}
+		for _, warning := range side.plan.Warnings {
+			s.warn(warning)
+		}
+		s.emit(Event{Type: "plan", Plan: &PlanInfo{Side: side.label, Config: side.config, Plan: side.plan}})
+	}
+	return CheckPlans(s.plans(), limits, s.sides[0].config.RiskMemory)
+}
+
+func (s *session) plans() []Plan {
+	var plans []Plan
+	for _, side := range s.sides {
+		plans = append(plans, side.plan)
+	}
+	return plans
+}
+
+// setup allocates everything that the sides need.
+func (s *session) setup() error {
+	release, err := s.device.Bind()
+	if err != nil {
+		return err
+	}
+	defer release()
+	for _, side := range s.sides {
+		s.live.phase("setup", side.label)
+		s.emit(Event{Type: "progress", Progress: s.progress()})
+		if err := side.setup(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn is one repeat of one side.
+type turn struct {
+	side   *side
+	warmup bool
+}
+
+// schedule puts the repeats in order: warm-up first, then rounds in which each
+// side has one turn, in a random order drawn from the first side's seed.
+func (s *session) schedule() []turn {
+	var turns []turn
+	for _, side := range s.sides {
+		for range side.config.Warmup {
+			turns = append(turns, turn{side, true})
+		}
+	}
+	random := rand.New(rand.NewPCG(s.sides[0].config.Seed, 0x70696e73636f7065))
+	for range s.sides[0].config.Repeats {
+		for _, i := range random.Perm(len(s.sides)) {
+			turns = append(turns, turn{s.sides[i], false})
+		}
+	}
+	return turns
+}
+
+func (s *session) repeats() error {
+	turns := s.schedule()
+	s.live.begin(s.clock.Now(), len(turns))
+	stop := s.watch()
+	defer stop()
+	for i, turn := range turns {
+		phase := "measure"
+		if turn.warmup {
+			phase = "warmup"
+		}
+		s.live.turn(phase, turn.side, i)
+		s.emit(Event{Type: "progress", Progress: s.progress()})
+		if err := turn.side.repeat(i, turn.warmup); err != nil {
+			return err
+		}
+	}
+	s.live.turn("finish", nil, len(turns))
+	s.emit(Event{Type: "progress", Progress: s.progress()})
+	return nil
+}
+
+// finish sums up what was measured.
+func (s *session) finish(err error) *Result {
+	r := s.result
+	r.Complete = err == nil
+	if err != nil {
+		r.Error = err.Error()
+		r.Cancelled = errors.Is(err, context.Canceled) || errors.Is(err, ErrCancelled)
+	}
+	for _, side := range s.sides {
+		r.Sides = append(r.Sides, side.summary())
+	}
+	if r.Kind == KindCompare {
+		r.compare()
+	}
+	for _, warning := range r.doubts() {
+		s.warn(warning)
+	}
+	r.Findings = r.findings()
+	r.Sentence = r.sentence()
+	return r
+}
+
+// ErrCancelled is the cause of a context that a user's wish to stop has ended.
+var ErrCancelled = errors.New("cancelled")
+
+func (s *session) emit(e Event) { s.o.Events(e) }
+
+// warn notes a doubt once.
+func (s *session) warn(text string) {
+	if slices.Contains(s.result.Warnings, text) {
+		return
+	}
+	s.result.Warnings = append(s.result.Warnings, text)
+	s.emit(Event{Type: "warning", Warning: text})
+}
+
+// close frees everything, whatever happened before.
+func (s *session) close() error {
+	if s.device == nil {
+		return nil
+	}
+	release, err := s.device.Bind()
+	errs := []error{err}
+	for _, side := range s.sides {
+		errs = append(errs, side.close())
+	}
+	errs = append(errs, s.data.close())
+	if err == nil {
+		release()
+	}
+	return errors.Join(append(errs, s.device.Close())...)
+}

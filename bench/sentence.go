@@ -1,0 +1,126 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"pinscope/bench/loader"
+	"pinscope/bench/stats"
+	"pinscope/bench/trace"
+	"pinscope/bench/units"
+)
+
+// sentence is the answer in words, as far as this result knows it.
+func (r *Result) sentence() string {
+	text := ""
+	switch {
+	case len(r.Sides) == 0:
+		return ""
+	case r.Kind == KindCompare:
+		text = r.comparisonSentence()
+	default:
+		text = r.Sides[0].runSentence()
+	}
+	if text != "" && r.Simulated {
+		text = "SIMULATED: " + text
+	}
+	return text
+}
+
+func (s *Side) runSentence() string {
+	if s.SamplesPerS.Median == nil {
+		return "no repeat was finished: there is nothing to report."
+	}
+	text := fmt.Sprintf("%s runs at %s samples/s", s.Config.Summary(), units.Number(*s.SamplesPerS.Median, 0))
+	if i := s.SamplesPerS.Interval; i != nil {
+		text += fmt.Sprintf(" (95 %% interval %s..%s)", units.Number(i.Lo, 0), units.Number(i.Hi, 0))
+	}
+	return text + s.price() + "."
+}
+
+// price is what the side's pinning costs.
+func (s *Side) price() string {
+	if s.Setup.PinnedBytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it costs %s that nothing can reclaim", units.Bytes(s.Setup.PinnedBytes))
+}
+
+func (r *Result) comparisonSentence() string {
+	a, b := &r.Sides[0], &r.Sides[1]
+	if len(r.NotValid) > 0 {
+		return "no speed-up is claimed: " + strings.Join(r.NotValid, "; ") + "."
+	}
+	c := r.Comparison
+	if c == nil || c.Ratio == nil {
+		return "no speed-up is claimed: no pair of repeats was finished."
+	}
+	names := fmt.Sprintf("B (%s) against A (%s)", b.Config.Summary(), a.Config.Summary())
+	switch c.Verdict {
+	case stats.Faster:
+		return fmt.Sprintf("%s is %s faster on this machine (%s)%s.", names, change(*c.Ratio), interval(c), b.price())
+	case stats.Slower:
+		return fmt.Sprintf("%s is %s slower on this machine: %s (%s)%s%s.", names, change(*c.Ratio), units.Ratio(*c.Ratio),
+			interval(c), grown(a, b), b.price())
+	case stats.NoDifference:
+		return fmt.Sprintf("%s: no measurable difference on this machine (%s)%s.", names, interval(c), b.price())
+	default:
+		return fmt.Sprintf("%s: cannot tell: %s.", names, strings.Join(c.Warnings, "; "))
+	}
+}
+
+// change is a ratio as a change without its sign.
+func change(ratio float64) string {
+	return strings.TrimLeft(units.SignedPercent(ratio-1), "+-")
+}
+
+func interval(c *stats.Comparison) string {
+	return fmt.Sprintf("95 %% interval %s..%s", units.SignedPercent(c.Interval.Lo-1), units.SignedPercent(c.Interval.Hi-1))
+}
+
+// grown names the stage that takes longer with B, for a slow-down.
+func grown(a, b *Side) string {
+	pa, pb := a.perBatch(), b.perBatch()
+	if pa == nil || pb == nil {
+		return ""
+	}
+	most, stage := time.Duration(0), trace.Stage(0)
+	for _, s := range []trace.Stage{trace.Load, trace.Collate, trace.PinCopy, trace.CopyCall, trace.HtoD, trace.Gather, trace.Step} {
+		if more := pb.stage(s) - pa.stage(s); more > most {
+			most, stage = more, s
+		}
+	}
+	if most == 0 {
+		return ""
+	}
+	name := stage.String()
+	if stage == trace.PinCopy {
+		name = "staging copy (pin copy)"
+	}
+	return fmt.Sprintf("; the stage that grew is the %s, by %s a batch", name, units.Duration(most))
+}
+
+// Summary names a configuration by what this program compares.
+func (c Config) Summary() string {
+	var parts []string
+	switch c.Pin {
+	case loader.PinOff:
+		parts = append(parts, "pin off")
+	case loader.PinThread:
+		parts = append(parts, "pin thread")
+	case loader.PinDirect:
+		parts = append(parts, "pin direct")
+	default:
+		parts = append(parts, "pinned data set")
+	}
+	if c.NonBlocking {
+		parts = append(parts, "non_blocking")
+	} else {
+		parts = append(parts, "blocking")
+	}
+	if c.CopyStream == loader.Dedicated {
+		parts = append(parts, "own copy stream")
+	}
+	return strings.Join(parts, ", ")
+}

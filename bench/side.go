@@ -1,0 +1,225 @@
+package bench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pinscope/bench/loader"
+	"pinscope/bench/source"
+	"pinscope/bench/stats"
+	"pinscope/bench/trace"
+	"pinscope/bench/train"
+	"pinscope/cudamem"
+)
+
+// side is one configuration being measured.
+type side struct {
+	session *session
+	label   string
+	config  Config
+	plan    Plan
+	node    *int // bound to; nil: none
+
+	source  source.Source
+	loader  *loader.Loader
+	trainer *train.Trainer
+	setups  Setup
+	repeats []Repeat
+	traces  []*trace.Trace // one for each of repeats
+}
+
+// makePlan works out what the side needs; it reads headers and lists folders.
+func (s *side) makePlan(limits Limits) (err error) {
+	spec, err := source.Probe(s.sourceOptions())
+	if err != nil {
+		return &InputError{Field: "source", Value: s.config.Source, Problem: err.Error()}
+	}
+	if s.node, err = numaNode(s.config.NUMA, s.session.device.Info()); err != nil {
+		return err
+	}
+	s.plan, err = NewPlan(s.config, spec, s.session.device.Info(), limits)
+	return err
+}
+
+func (s *side) sourceOptions() source.Options {
+	return source.Options{Name: s.config.Source, Samples: s.config.Samples, Shape: s.config.Shape,
+		DType: s.config.DType, Classes: s.config.OutFeatures, Seed: s.config.Seed, OnBad: s.config.OnBad,
+		Context: s.session.ctx, InMemory: s.config.Pin == loader.PinDataset}
+}
+
+// setup opens the source and allocates slots and device memory. The calling
+// goroutine is bound.
+func (s *side) setup() error { return onNode(s.node, s.allocate) }
+
+func (s *side) allocate() (err error) {
+	begun := s.session.clock.Now()
+	if s.source, err = s.session.data.open(s); err != nil {
+		return err
+	}
+	s.setups.SourceDuration = s.session.clock.Now() - begun
+	if s.loader, err = loader.New(s.session.device, s.source, s.session.clock, s.loaderOptions()); err != nil {
+		return err
+	}
+	dataset, _ := s.source.(source.InMemory)
+	if s.trainer, err = train.New(s.session.device, s.session.clock, dataset, s.trainOptions()); err != nil {
+		return err
+	}
+	s.noteSetup(s.loader.Setup())
+	return nil
+}
+
+func (s *side) loaderOptions() loader.Options {
+	c, p := s.config, s.plan
+	return loader.Options{
+		Sampler: loader.Sampler{Samples: p.Samples, Batch: c.Batch, Epochs: int64(c.Epochs), Seed: c.Seed,
+			Shuffle: c.Shuffle, DropLast: c.DropLast},
+		Workers: c.Workers, KeepWorkers: c.KeepWorkers, Pin: c.Pin, HostMemory: c.HostKind(),
+		QueueSlots: p.QueueSlots, RingSlots: p.RingSlots, Check: s.check(), Timeout: time.Duration(c.Timeout),
+		AllowPartialRing: true, BindWorker: bindWorker(s.node),
+	}
+}
+
+// check is how much of each batch is digested.
+func (s *side) check() loader.Check {
+	switch {
+	case s.config.Verify:
+		return loader.CheckAll
+	case s.session.device.Info().AlwaysDigests:
+		return loader.CheckLines
+	default:
+		return loader.CheckNone
+	}
+}
+
+func (s *side) trainOptions() train.Options {
+	c := s.config
+	return train.Options{
+		Spec: s.source.Spec(), Batch: c.Batch, Classes: c.OutFeatures, LearningRate: float32(c.LearningRate),
+		Seed: c.Seed, StepsPerBatch: c.StepsPerBatch, NonBlocking: c.NonBlocking,
+		Dedicated: c.CopyStream == loader.Dedicated, SyncSteps: c.SyncSteps || c.Workers == 0,
+		DeviceSlots: max(s.plan.DeviceSlots, 1), Pin: c.Pin, HostMemory: c.HostKind(), Check: s.check(),
+	}
+}
+
+// noteSetup records what was asked for and what was got.
+func (s *side) noteSetup(from loader.Setup) {
+	u := &s.setups
+	u.SlotsDuration, u.PinDuration, u.PinCalls = from.Duration, from.PinDuration+s.session.data.pinDuration, from.PinCalls
+	u.PinnedBytes = from.LockedBytes
+	u.RingSlotsAsked, u.RingSlotsGot, u.RingSlotsLocked = from.RingAsked, from.RingGot, from.RingLocked
+	u.NUMANode = s.node
+	u.PinRequested = s.config.Pin != loader.PinOff
+	locked := from.RingLocked == from.RingAsked
+	if s.config.Pin == loader.PinDataset {
+		for _, buffer := range []*cudamem.HostBuffer{s.memory().Samples(), s.memory().Labels()} {
+			if buffer.Locked() {
+				u.PinCalls++
+				u.PinnedBytes += int64(cap(buffer.Bytes()))
+			}
+			locked = locked && buffer.Locked()
+		}
+	}
+	switch {
+	case !u.PinRequested:
+		u.PinEffective = PinnedNone
+	case from.Refused != nil:
+		u.PinEffective, u.Refused = PinnedPart, from.Refused.Error()
+		s.session.warn(fmt.Sprintf("only %d of %d pinned slots could be allocated: %v", u.RingSlotsGot, u.RingSlotsAsked, from.Refused))
+	case locked || !s.config.HostKind().PageLocked():
+		u.PinEffective = PinnedAll
+	case s.session.device.Info().Simulated:
+		u.PinEffective = PinnedSim
+		s.session.warn("the system let the simulated GPU lock only part of its pinned memory (the memlock limit): " +
+			"copies are timed as pinned, the pages can be swapped")
+	default:
+		u.PinEffective = PinnedPart
+	}
+}
+
+func (s *side) memory() source.InMemory { return s.source.(source.InMemory) }
+
+// repeat runs all epochs once. The calling goroutine is not bound.
+func (s *side) repeat(position int, warmup bool) error {
+	recorder := trace.NewRecorder(trace.Options{SpansPerLane: s.session.o.SpansPerLane, Off: s.session.o.NoRecording})
+	lane := recorder.Lane(trace.Trainer, 0, "host, monotonic")
+	pass := s.loader.NewPass(recorder, lane)
+	s.session.live.watch(recorder, s.trainer)
+	before := cudamem.ReadLedger().Calls
+	outcome, err := s.trainer.Run(pass, func() { pass.Start(s.session.ctx) }, recorder, lane)
+	calls := cudamem.ReadLedger().Calls - before
+	err = errors.Join(err, pass.Close())
+	recorded := recorder.Trace()
+	s.repeats = append(s.repeats, s.newRepeat(position, warmup, outcome, recorded, calls, err))
+	s.traces = append(s.traces, recorded)
+	return err
+}
+
+func (s *side) newRepeat(position int, warmup bool, o train.Outcome, t *trace.Trace, pinCalls int64, err error) Repeat {
+	r := Repeat{
+		Warmup: warmup, Position: position, Start: o.Start, Wall: o.Wall(), Batches: o.Batches, Samples: o.Samples,
+		InputBytes: o.InputBytes, Complete: err == nil, Stages: t.Stages, OverlapShare: t.OverlapShare,
+		PinCalls: pinCalls, Checked: o.Checked, Mismatches: o.Mismatches, LastLoss: o.LastLoss,
+	}
+	if o.Samples > 0 && o.Wall() > 0 {
+		rate := float64(o.Samples) / o.Wall().Seconds()
+		r.SamplesPerS = &rate
+	}
+	if len(o.Losses) > 0 {
+		r.FirstLoss = &o.Losses[0]
+	}
+	if o.Checked > 0 {
+		r.SeriesDigest = fmt.Sprintf("%016x", o.SeriesDigest)
+	}
+	if bad, ok := s.source.(source.BadSampler); ok {
+		r.BadSamples = bad.BadSamples()
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	return r
+}
+
+// summary is the side as it goes into the result.
+func (s *side) summary() Side {
+	out := Side{Label: s.label, Config: s.config, Command: s.config.CommandLine(string(KindRun)), Plan: s.plan,
+		Setup: s.setups, Repeats: s.repeats}
+	if out.Repeats == nil {
+		out.Repeats = []Repeat{}
+	}
+	out.SamplesPerS = stats.Summarize(out.measured())
+	if typical := out.typical(); typical >= 0 {
+		out.Typical, out.Trace = &typical, s.traces[typical]
+	}
+	return out
+}
+
+// typical is the number of the repeat with the median throughput (the lower of
+// two), -1 if none counts.
+func (s *Side) typical() int {
+	var counted []int
+	for i, r := range s.Repeats {
+		if r.counts() {
+			counted = append(counted, i)
+		}
+	}
+	if len(counted) == 0 {
+		return -1
+	}
+	slices.SortFunc(counted, func(a, b int) int { return cmp.Compare(*s.Repeats[a].SamplesPerS, *s.Repeats[b].SamplesPerS) })
+	return counted[(len(counted)-1)/2]
+}
+
+// close frees what setup allocated. The calling goroutine is bound.
+func (s *side) close() error {
+	var errs []error
+	if s.trainer != nil {
+		errs = append(errs, s.trainer.Close())
+	}
+	if s.loader != nil {
+		errs = append(errs, s.loader.Close())
+	}
+	return errors.Join(errs...)
+}
