@@ -4,9 +4,9 @@ import (
 	"time"
 )
 
-// MostFLOPS is more floating-point operations a second than any one GPU does on
-// float32: an NVIDIA B200 does 2.25e15 in TF32 on tensor cores with sparsity
-// (NVIDIA HGX B200 data sheet: 18e15 for eight).
+// MostFLOPS is the most floating-point operations a second that one GPU of 2026
+// is sold with for float32: an NVIDIA B200 at 1,200 W, TF32 on tensor cores with
+// sparsity (glennklockwood.com/garden/processors/B200; 90e12 without tensor cores).
 const MostFLOPS = 2.5e15
 
 // PlausibleFLOPs gives operations a second, and whether they stay within a
