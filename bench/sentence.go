@@ -76,7 +76,7 @@ func change(ratio float64) string {
 }
 
 func interval(c *stats.Comparison) string {
-	return fmt.Sprintf("95 %% interval %s..%s", units.SignedPercent(c.Interval.Lo-1), units.SignedPercent(c.Interval.Hi-1))
+	return fmt.Sprintf("%.0f %% interval %s..%s", 100*min(c.Interval.Level, stats.Level), units.SignedPercent(c.Interval.Lo-1), units.SignedPercent(c.Interval.Hi-1))
 }
 
 // grown names the stage that takes longer with B, for a slow-down.

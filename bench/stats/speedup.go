@@ -11,6 +11,10 @@ import (
 // any jitter may differ by less, always the same way.
 const smallest = 0.0005
 
+// fullRange is a number of pairs whose whole range is an interval at 93.8 %. If
+// that holds 1, so would a wider one at Level; if it does not, one cannot tell.
+const fullRange = 5
+
 // Pair is two repeats run one right after the other, each as whole-run
 // throughput in the same unit (samples a second).
 type Pair struct {
@@ -23,7 +27,7 @@ type Verdict uint8
 
 // The verdicts. The zero value claims nothing.
 const (
-	CannotTell   Verdict = iota // fewer than 6 pairs, or a pair that is no measurement
+	CannotTell   Verdict = iota // too few pairs, or a pair that is no measurement
 	NoDifference                // the interval holds 1, or the change would be written as 0.0 %
 	Faster                      // B is faster than A
 	Slower                      // B is slower than A
@@ -57,7 +61,7 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 type Comparison struct {
 	Ratios   []float64 `json:"ratios"`   // B by A of each pair, in the order run; nil when a pair is invalid
 	Ratio    *float64  `json:"ratio"`    // their median: 1.04 is 4 % more throughput; nil when not defined
-	Interval *Interval `json:"interval"` // of Ratio; nil with fewer than 6 pairs
+	Interval *Interval `json:"interval"` // of Ratio; nil with fewer than 5 pairs, below Level with 5
 	Verdict  Verdict   `json:"verdict"`
 	Warnings []string  `json:"warnings,omitempty"`
 }
@@ -81,7 +85,10 @@ func Speedup(pairs []Pair) Comparison {
 	}
 	s := Summarize(ratios)
 	c.Ratios, c.Ratio, c.Interval = ratios, s.Median, s.Interval
-	if c.Interval == nil {
+	if len(ratios) == fullRange { // for which Summarize gives no interval
+		c.Interval = &Interval{Lo: *s.Min, Hi: *s.Max, Level: intervalLevel(fullRange, 1)}
+	}
+	if c.Interval == nil || c.Interval.Level < Level && !c.Interval.Holds(1) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%d pairs are too few to tell: at least %d are needed", len(pairs), LeastForInterval))
 	}
 	c.Verdict = c.judge()
@@ -96,6 +103,8 @@ func (c Comparison) judge() Verdict {
 		return CannotTell
 	case c.Interval.Holds(1) || math.Abs(*c.Ratio-1) < smallest:
 		return NoDifference
+	case c.Interval.Level < Level:
+		return CannotTell
 	case *c.Ratio > 1:
 		return Faster
 	default:

@@ -94,6 +94,7 @@ func TestSpeedup(t *testing.T) {
 		{"C01 slower", same(6, 57_961, 47_589), Slower, 47_589.0 / 57_961, "0.82x (-17.9 %)", 0},
 		{"C01 faster", same(6, 31_412.6, 32_541.5), Faster, 32_541.5 / 31_412.6, "1.04x (+3.6 %)", 0},
 		{"5 pairs", same(5, 57_961, 47_589), CannotTell, 47_589.0 / 57_961, "cannot tell", 1},
+		{"C11 5 pairs around 1", []Pair{{100, 103}, {100, 98}, {100, 101}, {100, 96}, {100, 102}}, NoDifference, 1.01, "no measurable difference", 0},
 		{"no pairs", nil, CannotTell, 0, "cannot tell", 1},
 		{"equal", same(6, 100, 100), NoDifference, 1, "no measurable difference", 0},
 		{"less than is written", same(6, 100, 100.049), NoDifference, 1.00049, "no measurable difference", 0},
