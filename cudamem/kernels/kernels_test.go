@@ -1,0 +1,142 @@
+package kernels
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pinscope/cudamem"
+)
+
+// The committed PTX is what the sources give.
+func TestPTXIsFresh(t *testing.T) {
+	nvcc, err := exec.LookPath("nvcc")
+	if err != nil {
+		t.Skip("no nvcc on PATH, so the PTX cannot be built anew")
+	}
+	if version, err := exec.Command(nvcc, "--version").Output(); err != nil || !strings.Contains(string(version), "release 11.8") {
+		t.Skipf("the PTX is built by nvcc 11.8; this is %s (%v)", version, err)
+	}
+	source, err := os.ReadFile("kernels.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^//go:generate nvcc (.* -o )(\S+\.ptx) (\S+\.cu)$`).FindAllStringSubmatch(string(source), -1)
+	if len(lines) != 9 {
+		t.Fatalf("kernels.go has %d lines that build PTX, want 9", len(lines))
+	}
+	for _, line := range lines {
+		t.Run(line[2], func(t *testing.T) {
+			t.Parallel()
+			fresh := filepath.Join(t.TempDir(), line[2])
+			args := append(strings.Fields(line[1]), fresh, line[3])
+			if out, err := exec.Command(nvcc, args...).CombinedOutput(); err != nil {
+				t.Fatalf("nvcc %v: %v\n%s", args, err, out)
+			}
+			built, err := os.ReadFile(fresh)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if uncommented(string(built)) != uncommented(module(line[2])) {
+				t.Errorf("%s is not what %s gives: run go generate ./cudamem/kernels", line[2], line[3])
+			}
+		})
+	}
+}
+
+// uncommented drops comments: they name temporary files.
+func uncommented(ptx string) string { return regexp.MustCompile(`//[^\n]*`).ReplaceAllString(ptx, "") }
+
+// Old drivers take the PTX: the version and target are CUDA 11.8's and Maxwell's.
+func TestPTXTarget(t *testing.T) {
+	for name, want := range map[string][]string{
+		"transfer": {"gather_16(", "gather_8(", "gather_4(", "gather_1(", "digest("},
+		"linear":   {"forward(", "loss(", "gradient("},
+	} {
+		for _, ptx := range modulesOf(name) {
+			for _, text := range append(want, ".version 7.8", ".target sm_52") {
+				if !strings.Contains(ptx, text) {
+					t.Errorf("a %s module has no %q", name, text)
+				}
+			}
+		}
+	}
+}
+
+func modulesOf(name string) (all []string) {
+	if name == "transfer" {
+		return []string{Transfer()}
+	}
+	for _, input := range []cudamem.DType{cudamem.Float32, cudamem.Float16, cudamem.Uint8, cudamem.Int64} {
+		for _, classes := range []int{10, 16} {
+			all = append(all, Linear(input, Tile(classes)))
+		}
+	}
+	return all
+}
+
+func TestPlan(t *testing.T) {
+	for _, c := range []struct {
+		name                                     string
+		rows, features, classes, multiprocessors int
+		slices, sliceChunks, rowWarps, partials  int
+		lossBlocks, blocks, tiles, stride        int
+	}{
+		// 1176 chunks over 132 multiprocessors are 9 each; 16 groups of rows for 16 warps.
+		{"article", 64, 150528, 10, 132, 131, 9, 16, 131, 64, 1176 + 6, 1, 150528},
+		// One row: 16 parts of a slice each, by one warp.
+		{"one row", 1, 150528, 10, 132, 131, 9, 1, 131 * 16, 4, 1176 + 6, 1, 150528},
+		// 28 multiprocessors would be 42 chunks each; shared memory holds 9.
+		{"small GPU", 64, 150528, 10, 28, 131, 9, 16, 131, 64, 1176 + 6, 1, 150528},
+		{"odd", 5, 7, 3, 132, 1, 1, 2, 8, 8, 1 + 2, 1, 8},
+		{"11 classes", 4, 128, 11, 132, 1, 1, 1, 16, 4, 1 + 6, 1, 128},
+		// 1024 x 1000 logits are 4 MB, so at most 16 partials: 74 chunks to a slice.
+		{"many classes", 1024, 150528, 1000, 132, 16, 74, 16, 16, 1024, 1176 + 501, 63, 150528},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := Plan(c.rows, c.features, c.classes, c.multiprocessors)
+			want := Shape{
+				Tiles: c.tiles, Slices: c.slices, SliceChunks: c.sliceChunks, RowWarps: c.rowWarps, Partials: c.partials,
+				LossBlocks: c.lossBlocks, Blocks: c.blocks, WeightStride: c.stride,
+				PartialBytes: got.PartialBytes, DeltaBytes: got.DeltaBytes,
+			}
+			if got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+			if got.PartialBytes > partialsBytes {
+				t.Errorf("partials take %d bytes, want at most %d", got.PartialBytes, partialsBytes)
+			}
+			if got.Slices*got.SliceChunks*chunkValues < c.features {
+				t.Errorf("slices cover %d of %d features", got.Slices*got.SliceChunks*chunkValues, c.features)
+			}
+		})
+	}
+}
+
+func TestWide(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		input    cudamem.DType
+		address  uint64
+		features int
+		want     bool
+	}{
+		{"float32", cudamem.Float32, 4096, 8, true},
+		{"float32 off 16 bytes", cudamem.Float32, 4096 + 8, 8, false},
+		{"float32 of odd length", cudamem.Float32, 4096, 10, false},
+		{"float16 on 8 bytes", cudamem.Float16, 4096 + 8, 4, true},
+		{"uint8 on 4 bytes", cudamem.Uint8, 4096 + 4, 12, true},
+		{"uint8 off 4 bytes", cudamem.Uint8, 4096 + 2, 12, false},
+		{"int64 on 16 bytes", cudamem.Int64, 4096 + 16, 4, true},
+		{"int64 off 16 bytes", cudamem.Int64, 4096 + 8, 4, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := Wide(c.input, c.address, c.features); got != c.want {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
