@@ -76,7 +76,7 @@ const (
 func defaultShape() Shape { return Shape{3, 224, 224} }
 
 // DefaultWorkers is 4, or the CPUs that the process can use if they are fewer.
-func DefaultWorkers() int { return min(4, SystemLimits().UsableCPUs) }
+func DefaultWorkers() int { return min(4, usableCPUs()) }
 
 // forSource is c with another source, and with what has to change with it where
 // it was not given: files bring their own number of samples, tokens are rows of

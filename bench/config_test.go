@@ -242,7 +242,7 @@ func randomConfig(r *rand.Rand) Config {
 
 func TestCommandLineGivesTheSameConfig(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
+	for range 100 {
 		want := randomConfig(r)
 		got, err := ParseArgs(DefaultConfig(), want.Args())
 		if err != nil {
@@ -257,7 +257,7 @@ func TestCommandLineGivesTheSameConfig(t *testing.T) {
 
 func TestJSONGivesTheSameConfig(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
+	for range 100 {
 		want := randomConfig(r)
 		text, err := json.Marshal(want)
 		if err != nil {

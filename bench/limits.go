@@ -12,12 +12,15 @@ type Limits struct {
 
 // SystemLimits reads the limits now. Any goroutine may call it.
 func SystemLimits() Limits {
-	// Go's runtime sets GOMAXPROCS from affinity and cgroup quota; whoever sets
-	// it higher by hand still has no more CPUs than the affinity allows.
-	l := Limits{Source: "unknown", UsableCPUs: min(runtime.NumCPU(), runtime.GOMAXPROCS(0))}
+	l := Limits{Source: "unknown", UsableCPUs: usableCPUs()}
 	l.readMemory()
 	return l
 }
+
+// usableCPUs is how many CPUs the process can keep busy. Go's runtime sets
+// GOMAXPROCS from affinity and cgroup quota; whoever sets it higher by hand
+// still has no more CPUs than the affinity allows.
+func usableCPUs() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 
 // SpendableBytes is what a run may take of the available memory: an eighth, and
 // at least 128 MiB of it, is left to everything else; nil if it is unknown.
