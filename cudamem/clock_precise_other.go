@@ -1,0 +1,5 @@
+//go:build !linux
+
+package cudamem
+
+func newClock() Clock { return NewPlainClock() }
