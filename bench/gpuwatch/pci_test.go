@@ -7,16 +7,17 @@ import (
 )
 
 func TestNUMANode(t *testing.T) {
+	const unknown = -2
 	sysfs := t.TempDir()
 	for _, c := range []struct {
 		pci, text string
-		want      int64 // -1 for nil
+		want      int64 // unknown for nil
 	}{
 		{"0000:01:00.0", "1\n", 1},
 		{"0000:02:00.0", "0\n", 0},
-		{"0000:03:00.0", "-1\n", -1}, // the firmware did not say
-		{"0000:04:00.0", "what\n", -1},
-		{"0000:05:00.0", "", -1}, // no such file
+		{"0000:03:00.0", "-1\n", unknown}, // the firmware did not say
+		{"0000:04:00.0", "what\n", unknown},
+		{"0000:05:00.0", "", unknown}, // no such file
 	} {
 		dir := filepath.Join(sysfs, "bus/pci/devices", c.pci)
 		if c.text != "" {
@@ -27,7 +28,7 @@ func TestNUMANode(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got := int64(-1)
+		got := int64(unknown)
 		if p := numaNode(sysfs, c.pci); p != nil {
 			got = *p
 		}
