@@ -61,7 +61,7 @@ func ParserOptions(base Config) []kong.Option {
 	for _, s := range DefaultConfig().settings() {
 		vars[strings.ReplaceAll(s.flag, "-", "_")] = s.value
 	}
-	options := []kong.Option{vars, kong.Resolvers(kong.ResolverFunc(
+	options := []kong.Option{vars, kong.WithHyphenPrefixedParameters(true), kong.Resolvers(kong.ResolverFunc(
 		func(context *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 			return resolve(base, context, flag)
 		}))}
@@ -78,7 +78,7 @@ func ParserOptions(base Config) []kong.Option {
 func readValue(context *kong.DecodeContext, target reflect.Value) error {
 	var text string
 	if err := context.Scan.PopValueInto("value", &text); err != nil {
-		return err
+		return &InputError{Field: context.Value.Name, Problem: "a value is missing; allowed is " + allowed(context.Value.Name)}
 	}
 	if err := readText(text, target); err != nil {
 		return &InputError{Field: context.Value.Name, Value: strconv.Quote(text), Allowed: allowed(context.Value.Name)}

@@ -136,7 +136,9 @@ func TestParseArgs(t *testing.T) {
 		{"boolean", "--shuffle=perhaps", nil, `shuffle: bool value must be true, 1, yes, false, 0 or no but got "perhaps"`},
 		{"unknown", "--batchsize 3", nil, `command line: unknown flag --batchsize`},
 		{"preset", "--preset artikel", nil, `preset: "artikel" is not allowed; allowed is article, imagenet-u8, tokens, small-batch, video, tiny, or a file ending in .json`},
-		{"no value", "--batch", nil, `batch: expected value value but got "EOL" (<EOL>)`},
+		{"no value", "--batch", nil, `batch: "" is not allowed; allowed is 1 to 2147483647`},
+		{"negative", "--batch -3", func(c *Config) { c.Batch = -3 }, ""},
+		{"a flag as value", "--batch --shuffle", nil, `batch: "--shuffle" is not allowed; allowed is 1 to 2147483647`},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -324,7 +326,7 @@ func TestPresets(t *testing.T) {
 			if err := p.Config.Validate(); err != nil {
 				t.Error(err)
 			}
-			if p.Config.Preset != p.Name || p.Description == "" || len(p.Description) > 90 {
+			if p.Config.Preset != p.Name || p.Description == "" || len(p.Description) > 67 {
 				t.Errorf("name %q, description %q", p.Config.Preset, p.Description)
 			}
 		})

@@ -18,25 +18,28 @@ import (
 // InputError is a setting that is not allowed: the program ends with exit code 2.
 // [Config.Validate] may join several.
 type InputError struct {
-	Field   string // as the flag is spelled, without dashes in front
+	Field   string // as the flag is spelled, without dashes in front; "" if it is no flag's fault
 	Value   string // as given
 	Allowed string // what would be allowed
 	Problem string // what is wrong, where that is not a matter of Allowed
 }
 
 func (e *InputError) Error() string {
-	if e.Problem != "" {
+	switch {
+	case e.Field == "":
+		return e.Problem
+	case e.Problem != "":
 		return e.Field + ": " + e.Problem
 	}
 	return fmt.Sprintf("%s: %s is not allowed; allowed is %s", e.Field, e.Value, e.Allowed)
 }
 
-// interval is a range of whole numbers, ends included.
-type interval struct{ low, high int64 }
+// bounds is a range of whole numbers, ends included.
+type bounds struct{ low, high int64 }
 
-func (i interval) String() string { return fmt.Sprintf("%d to %d", i.low, i.high) }
+func (i bounds) String() string { return fmt.Sprintf("%d to %d", i.low, i.high) }
 
-var intervals = map[string]interval{
+var ranges = map[string]bounds{
 	"samples": {1, math.MaxInt64}, "batch": {1, math.MaxInt32}, "workers": {0, 4096}, "prefetch": {1, 1024},
 	"epochs": {1, 1e6}, "ring-slots": {0, 65536}, "out-features": {1, 1e6}, "steps-per-batch": {1, 1e6},
 	"repeats": {1, 1e4}, "warmup": {0, 1e4},
@@ -44,7 +47,7 @@ var intervals = map[string]interval{
 
 // allowed says in words what a flag takes.
 func allowed(field string) string {
-	if i, ok := intervals[field]; ok {
+	if i, ok := ranges[field]; ok {
 		return i.String()
 	}
 	switch field {
@@ -91,7 +94,7 @@ func (p *problems) refuse(field, value string) {
 func (p *problems) add(e *InputError) { *p = append(*p, e) }
 
 func (p *problems) number(field string, n int64) {
-	if i := intervals[field]; n < i.low || n > i.high {
+	if i := ranges[field]; n < i.low || n > i.high {
 		p.refuse(field, strconv.FormatInt(n, 10))
 	}
 }

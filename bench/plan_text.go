@@ -11,8 +11,11 @@ import (
 // Text writes the plan for a terminal, 80 columns wide.
 func (p Plan) Text(to io.Writer) error {
 	w := &textWriter{Writer: bufio.NewWriter(to)}
-	w.pair("Batches", fmt.Sprintf("%s of %s in %s an epoch, %s in all", plural(p.Samples-p.DroppedSamples, "sample"),
-		units.Count(p.Samples), batches(p.EpochBatches), units.Count(p.TotalBatches)))
+	samples := plural(p.Samples, "sample")
+	if p.DroppedSamples > 0 {
+		samples = units.Count(p.Samples-p.DroppedSamples) + " of " + samples
+	}
+	w.pair("Batches", fmt.Sprintf("%s in %s an epoch, %s in all", samples, batches(p.EpochBatches), batches(p.TotalBatches)))
 	w.pair("Batch", fmt.Sprintf("%s of input, %s of labels", exact(p.BatchBytes), exact(p.BatchLabelBytes)))
 	if p.LastBatchBytes != p.BatchBytes {
 		w.pair("Last batch", fmt.Sprintf("%s, %s of input", plural(p.LastRows, "sample"), exact(p.LastBatchBytes)))
@@ -44,7 +47,7 @@ func (p Plan) textRing(w *textWriter) {
 		w.pair("Ring", fmt.Sprintf("%s of sample numbers, %s", plural(int64(p.RingSlots), p.RingKind+" slot"), exact(p.RingBytes)))
 	default:
 		w.pair("Ring", fmt.Sprintf("%s, %s of input", plural(int64(p.RingSlots), p.RingKind+" slot"), exact(p.RingInputBytes)))
-		w.pair("", fmt.Sprintf("PyTorch would reserve %s (%s)", exact(p.PyTorchInputBytes),
+		w.pair("", fmt.Sprintf("PyTorch would reserve %s, %s", exact(p.PyTorchInputBytes),
 			units.SignedPercent(float64(p.PyTorchInputBytes)/float64(p.RingInputBytes)-1)))
 	}
 }

@@ -24,21 +24,21 @@ type Preset struct {
 // Presets are those of the program, in the order they are listed.
 func Presets() []Preset {
 	return []Preset{
-		preset("article", "the article's script: normal draws per sample, batch 64, 4 workers, 2 epochs", func(c *Config) {
+		preset("article", "the article's script: samples drawn as they are read, 4 workers", func(c *Config) {
 			// 3x224x224 float32, Linear(150528, 10), SGD 0.01 are the defaults.
 			c.Source, c.Samples, c.Workers = "randn", 1000, 4
 		}),
-		preset("imagenet-u8", "ImageNet as bytes in memory, batch 256, workers fill pinned slots", func(c *Config) {
+		preset("imagenet-u8", "ImageNet's shape as bytes in memory, workers fill pinned slots", func(c *Config) {
 			c.Samples, c.DType, c.Batch, c.OutFeatures = 2560, cudamem.Uint8, 256, 1000
 			c.Pin, c.CopyStream = loader.PinDirect, loader.Dedicated
 		}),
-		preset("tokens", "nanoGPT's batches: 64 x 256 token ids, loaded and pinned by the training loop itself", func(c *Config) {
+		preset("tokens", "nanoGPT's batches: 64 x 256 token ids, no workers", func(c *Config) {
 			// karpathy/nanoGPT train.py: get_batch pins in the loop; 65 characters
 			// in its Shakespeare data set.
 			*c = c.forSource("tokens")
 			c.Samples, c.Workers, c.Epochs, c.OutFeatures = 64000, 0, 1, 65
 		}),
-		preset("small-batch", "one sample of 1,000 floats a batch: the cost of a copy call, not of bytes", func(c *Config) {
+		preset("small-batch", "one sample of 1,000 floats a batch: the cost of calls, not bytes", func(c *Config) {
 			c.Samples, c.Shape, c.Batch, c.Workers = 1000, Shape{1000}, 1, 1
 		}),
 		preset("video", "clips of 16 frames as bytes, batch 8, dedicated copy stream", func(c *Config) {
@@ -46,7 +46,7 @@ func Presets() []Preset {
 			c.Samples, c.Shape, c.DType, c.Batch, c.OutFeatures = 160, Shape{3, 16, 224, 224}, cudamem.Uint8, 8, 400
 			c.Pin, c.CopyStream = loader.PinDirect, loader.Dedicated
 		}),
-		preset("tiny", "over in a second: 256 samples of 3x32x32, batch 16, 2 workers", func(c *Config) {
+		preset("tiny", "over in a second: 256 samples of 3x32x32, for a first look", func(c *Config) {
 			c.Samples, c.Shape, c.Batch, c.Workers = 256, Shape{3, 32, 32}, 16, min(2, DefaultWorkers())
 		}),
 	}

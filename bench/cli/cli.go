@@ -1,0 +1,181 @@
+// Package cli is Pinscope's command line: it reads the arguments, has package
+// bench do the work, writes the outputs and turns what happened into an exit code.
+//
+// [Main] is all that the program calls. Each command is a struct with a run
+// method in a file of its own; kong fills the struct from the arguments.
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"pinscope/bench"
+)
+
+// Exit codes of the program.
+const (
+	exitFine        = 0
+	exitFailed      = 1 // the run failed
+	exitInput       = 2 // the input is wrong
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// program is one call of Main.
+type program struct {
+	stdout, stderr io.Writer
+	interrupted    atomic.Int32 // exit code of the signal that came, 0 while none has
+}
+
+// grammar is what kong reads the arguments into.
+type grammar struct {
+	Run     runCommand     `cmd:"" help:"Run one configuration."`
+	Compare compareCommand `cmd:"" help:"Run A against B, interleaved; by default A does not pin and waits, B pins and does not wait."`
+	Report  reportCommand  `cmd:"" help:"Show a saved result again, or write it in another form."`
+	Devices devicesCommand `cmd:"" help:"List the devices there are."`
+	Presets presetsCommand `cmd:"" help:"List the presets, or show one."`
+	Version versionCommand `cmd:"" help:"Show version and build."`
+}
+
+// command is what every command does once its flags are read.
+type command interface {
+	run(ctx context.Context, p *program) error
+}
+
+const description = "Shows what pinned (page-locked) host memory does to a training loop on this machine, and what it costs. " +
+	"Without a command the window opens."
+
+// Main runs the program: args are the arguments without the program's name, and
+// window opens the window on some files. It returns the exit code. SIGINT and
+// SIGTERM cancel what is under way; a second one ends the process at once.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer, window func(files []string) error) int {
+	p := &program{stdout: stdout, stderr: stderr}
+	if len(args) == 0 || areFiles(args) {
+		return p.exit(asInput(window(args)))
+	}
+	ctx, stop := p.catchSignals(ctx)
+	defer stop()
+	chosen, err := p.parse(args)
+	if err == nil && chosen != nil {
+		err = chosen.run(ctx, p)
+	}
+	return p.exit(err)
+}
+
+// asInput makes the window's refusal to open wrong input: the command was the mistake.
+func asInput(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &bench.InputError{Problem: err.Error()}
+}
+
+// areFiles says whether all arguments name files, which the window opens.
+func areFiles(args []string) bool {
+	for _, arg := range args {
+		if info, err := os.Stat(arg); err != nil || info.IsDir() || strings.HasPrefix(arg, "-") {
+			return false
+		}
+	}
+	return true
+}
+
+// parse reads the arguments; no command and no error means that help was shown.
+func (p *program) parse(args []string) (command, error) {
+	var g grammar
+	helped := false
+	var help bytes.Buffer
+	options := append(bench.ParserOptions(bench.DefaultConfig()),
+		kong.Name("pinscope"), kong.Description(description), kong.Writers(&help, &help),
+		kong.Exit(func(int) { helped = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
+		kong.ExplicitGroups(groups))
+	parser, err := kong.New(&g, options...)
+	if err != nil {
+		return nil, fmt.Errorf("command line: %w", err)
+	}
+	context, err := parser.Parse(args)
+	if helped {
+		_, err := p.stdout.Write(help.Bytes())
+		return nil, err
+	}
+	if err != nil {
+		return nil, bench.AsInputError(err)
+	}
+	for node := context.Selected(); node != nil; node = node.Parent {
+		if chosen, ok := node.Target.Addr().Interface().(command); ok {
+			return chosen, nil
+		}
+	}
+	return nil, &bench.InputError{Field: "command line", Problem: "a command is missing; see pinscope --help"}
+}
+
+// groups are the headings of the flags in help texts.
+var groups = []kong.Group{
+	{Key: "data", Title: "Data set"}, {Key: "loader", Title: "Loader"}, {Key: "pinning", Title: "Pinning"},
+	{Key: "device", Title: "Device and training"}, {Key: "measuring", Title: "Measuring"},
+	{Key: "compare", Title: "Comparing"}, {Key: "output", Title: "Output"},
+}
+
+// catchSignals cancels the context it returns when SIGINT or SIGTERM comes.
+// From then on signals do again what they do by default: the next one ends the
+// process at once.
+func (p *program) catchSignals(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			code := int32(exitInterrupted)
+			if s == syscall.SIGTERM {
+				code = exitTerminated
+			}
+			p.interrupted.Store(code)
+			cancel(bench.ErrCancelled)
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel(nil)
+	}
+}
+
+// exitCode is the code that an outcome is told by.
+func (p *program) exitCode(err error) int {
+	var input *bench.InputError
+	switch code := p.interrupted.Load(); {
+	case err == nil:
+		return exitFine
+	case code != 0:
+		return int(code)
+	case errors.As(err, &input):
+		return exitInput
+	default:
+		return exitFailed
+	}
+}
+
+// exit writes an error, a line for each problem, and gives its exit code.
+func (p *program) exit(err error) int {
+	if err != nil {
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintf(p.stderr, "pinscope: %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+	return p.exitCode(err)
+}

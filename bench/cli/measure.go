@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"pinscope/bench"
+)
+
+// runCommand is `pinscope run`.
+type runCommand struct {
+	bench.Flags
+	outputs
+}
+
+func (c *runCommand) run(ctx context.Context, p *program) error {
+	config := bench.Config(c.Flags)
+	return c.outputs.measure(ctx, p, measurement{bench.KindRun, []bench.Config{config}, config.CommandLine("run")})
+}
+
+// compareCommand is `pinscope compare`.
+type compareCommand struct {
+	bench.Flags
+	A []string `name:"a" group:"compare" sep:"none" placeholder:"NAME=VALUE" help:"A setting of A alone, such as pin=off; may be repeated. Otherwise A has pin=off and non-blocking=false."`
+	B []string `name:"b" group:"compare" sep:"none" placeholder:"NAME=VALUE" help:"A setting of B alone, such as pin=direct; may be repeated. Otherwise B has pin=thread, unless --pin says something else than off."`
+	outputs
+}
+
+func (c *compareCommand) run(ctx context.Context, p *program) error {
+	both := bench.Config(c.Flags)
+	a, b, err := bench.CompareSides(both, c.A, c.B)
+	if err != nil {
+		return err
+	}
+	return c.outputs.measure(ctx, p, measurement{bench.KindCompare, []bench.Config{a, b}, bench.CompareCommandLine(both, c.A, c.B)})
+}
+
+// measurement is what is to be measured.
+type measurement struct {
+	kind    bench.Kind
+	configs []bench.Config
+	command string // that repeats it
+}
+
+// start hands a measurement to package bench.
+func (m measurement) start(ctx context.Context, o bench.RunOptions) (*bench.Result, error) {
+	o.Command = m.command
+	if m.kind == bench.KindCompare {
+		return bench.Compare(ctx, m.configs[0], m.configs[1], o)
+	}
+	return bench.Run(ctx, m.configs[0], o)
+}
+
+// measure checks everything that can be wrong, measures, and writes the outputs.
+func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
+	var wrong []error
+	for _, c := range m.configs {
+		if err := c.Validate(); err != nil {
+			wrong = append(wrong, err)
+			break // B most often repeats what is wrong with A
+		}
+	}
+	if err := errors.Join(append(wrong, o.check())...); err != nil {
+		return o.failed(p, p.events(o), err)
+	}
+	watcher := p.events(o)
+	options := bench.RunOptions{Events: watcher.event}
+	if o.DryRun {
+		options.Command = m.command
+		return o.failed(p, watcher, bench.DryRun(ctx, m.kind, m.configs, options))
+	}
+	result, err := m.start(ctx, options)
+	watcher.end()
+	if result != nil {
+		err = errors.Join(err, o.write(p, watcher, result))
+	}
+	return o.failed(p, watcher, err)
+}
+
+// failed tells the reader of events of an error, if there is one, and passes it on.
+func (o outputs) failed(p *program, w *watcher, err error) error {
+	if err != nil && w.stream != nil {
+		w.stream.Write(bench.Event{Type: "error", Error: &bench.Failure{Message: err.Error(), ExitCode: p.exitCode(err)}})
+	}
+	if err == nil && w.stream != nil {
+		err = w.stream.Err()
+	}
+	return err
+}

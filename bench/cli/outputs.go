@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"pinscope/bench"
+)
+
+// outputs are the flags that say where results go.
+type outputs struct {
+	JSON   string `name:"json" group:"output" placeholder:"FILE" help:"Write the result file; - is standard output."`
+	CSV    string `name:"csv" group:"output" placeholder:"FILE" help:"Write a table with a row for each repeat."`
+	Trace  string `name:"trace" group:"output" placeholder:"FILE" help:"Write the typical repeat for Perfetto or Chrome."`
+	Events bool   `name:"events" group:"output" help:"Stream what happens to standard output, a JSON object a line, and no other text."`
+	Quiet  bool   `name:"quiet" group:"output" help:"Show only the answer."`
+	Force  bool   `name:"force" group:"output" help:"Replace files that exist."`
+	DryRun bool   `name:"dry-run" group:"output" help:"Show the plan, allocate nothing, run nothing."`
+}
+
+// target is one file to write.
+type target struct {
+	flag, path string
+	write      func(*bench.Result, io.Writer) error
+}
+
+func (o outputs) targets() []target {
+	var out []target
+	for _, t := range []target{
+		{"json", o.JSON, (*bench.Result).WriteJSON},
+		{"csv", o.CSV, (*bench.Result).WriteCSV},
+		{"trace", o.Trace, (*bench.Result).WriteTrace},
+	} {
+		if t.path != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// check looks, before the run, for what would keep the outputs from being written.
+func (o outputs) check() error {
+	var wrong []error
+	refuse := func(flag, value, problem string) {
+		wrong = append(wrong, &bench.InputError{Field: flag, Value: value, Problem: problem})
+	}
+	seen := map[string]string{}
+	for _, t := range o.targets() {
+		if t.path == "-" {
+			switch {
+			case t.flag != "json":
+				refuse(t.flag, t.path, "- is not allowed; allowed is the name of a file")
+			case o.Events:
+				refuse("json", "-", "- cannot be used together with --events, which writes to standard output too")
+			}
+			continue
+		}
+		path := filepath.Clean(t.path)
+		if other, twice := seen[path]; twice {
+			refuse(t.flag, t.path, fmt.Sprintf("%s is already the file of --%s", t.path, other))
+			continue
+		}
+		seen[path] = t.flag
+		wrong = append(wrong, bench.CheckTarget(t.flag, t.path, o.Force))
+	}
+	return errors.Join(wrong...)
+}
+
+// write writes a result to everything that was asked for. One output that fails
+// does not keep the others from being written.
+func (o outputs) write(p *program, w *watcher, r *bench.Result) error {
+	var failed []error
+	for _, t := range o.targets() {
+		if t.path == "-" {
+			failed = append(failed, r.WriteJSON(p.stdout))
+			continue
+		}
+		if err := bench.WriteFile(t.path, func(to io.Writer) error { return t.write(r, to) }); err != nil {
+			failed = append(failed, err)
+			if t.flag == "json" {
+				failed = append(failed, rescue(r))
+			}
+		}
+	}
+	if w.stream != nil {
+		w.stream.Write(bench.Event{Type: "result", Result: r})
+	}
+	switch {
+	case o.Quiet && r.Sentence != "":
+		_, err := fmt.Fprintln(w.text, r.Sentence)
+		failed = append(failed, err)
+	case !o.Quiet:
+		failed = append(failed, r.Text(w.text))
+	}
+	return errors.Join(failed...)
+}
+
+// rescue writes a result, whose own place has become unusable during the run,
+// where temporary files go. The error says where it is.
+func rescue(r *bench.Result) error {
+	file, err := os.CreateTemp("", "pinscope-*.json")
+	if err == nil {
+		err = errors.Join(r.WriteJSON(file), file.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("the result could not be kept anywhere: %w", err)
+	}
+	return fmt.Errorf("the result was written to %s instead", file.Name())
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"pinscope/bench"
+	"pinscope/bench/units"
+)
+
+// watcher shows what happens during a measurement.
+type watcher struct {
+	stream *bench.EventWriter // nil without --events
+	text   io.Writer          // for people
+	plans  bool               // are shown
+
+	mu       sync.Mutex // guards what follows; events come from any goroutine
+	terminal io.Writer  // gets a line of progress; nil: nobody looks
+	width    int        // of that line
+	shown    time.Time
+}
+
+// events makes the watcher that the outputs ask for. People read standard
+// output, or standard error when that is taken.
+func (p *program) events(o outputs) *watcher {
+	w := &watcher{text: p.stdout, plans: !o.Quiet}
+	switch {
+	case o.Events:
+		w.stream, w.text, w.plans = bench.NewEventWriter(p.stdout), io.Discard, false
+	case o.JSON == "-":
+		w.text = p.stderr
+	}
+	if !o.Events && !o.Quiet && isTerminal(p.stderr) {
+		w.terminal = p.stderr
+	}
+	return w
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func (w *watcher) event(e bench.Event) {
+	if w.stream != nil {
+		w.stream.Write(e)
+	}
+	switch {
+	case e.Plan != nil && w.plans:
+		w.plan(e.Plan)
+	case e.Progress != nil && w.terminal != nil:
+		w.progress(e.Progress)
+	}
+}
+
+func (w *watcher) plan(p *bench.PlanInfo) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	title := "Plan"
+	if p.Side != "" {
+		title += " of " + p.Side
+	}
+	fmt.Fprintf(w.text, "%s: %s\n", title, p.Config.Summary())
+	p.Plan.Text(w.text) // an error here comes again, and is told, with the result
+	fmt.Fprintln(w.text)
+}
+
+// progress renews the line on the terminal, four times a second at most.
+func (w *watcher) progress(p *bench.Progress) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now := time.Now(); now.Sub(w.shown) >= 250*time.Millisecond {
+		w.shown = now
+		w.line(progressText(p))
+	}
+}
+
+func progressText(p *bench.Progress) string {
+	text := strings.TrimSpace(p.Phase + " " + p.Side)
+	if p.Repeats > 0 {
+		text += fmt.Sprintf(", repeat %d of %d, %.0f %%", min(p.Repeat+1, p.Repeats), p.Repeats, p.Done*100)
+	}
+	if p.SamplesPerS != nil {
+		text += ", " + units.Number(*p.SamplesPerS, 0) + " samples/s"
+	}
+	if p.ETAS != nil {
+		text += ", " + units.Duration(time.Duration(*p.ETAS*1e9).Round(time.Second)) + " left"
+	}
+	return text
+}
+
+// line replaces the line on the terminal.
+func (w *watcher) line(text string) {
+	fmt.Fprintf(w.terminal, "\r%-*s", w.width, text)
+	w.width = len(text)
+}
+
+// end clears the line on the terminal.
+func (w *watcher) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.terminal != nil && w.width > 0 {
+		w.line("")
+		fmt.Fprint(w.terminal, "\r")
+	}
+}
