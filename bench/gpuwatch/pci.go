@@ -14,9 +14,9 @@ func pciAddress(domain, bus, device uint32) string {
 	return fmt.Sprintf("%04x:%02x:%02x.0", domain, bus, device)
 }
 
-// sameAddress compares PCI addresses by value: NVML writes the domain with
+// SameAddress compares PCI addresses by value: NVML writes the domain with
 // eight digits, others with four or none.
-func sameAddress(a, b string) bool {
+func SameAddress(a, b string) bool {
 	x, okX := parseAddress(a)
 	y, okY := parseAddress(b)
 	return okX && okY && x == y

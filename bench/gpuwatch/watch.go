@@ -182,7 +182,7 @@ func match(devices []Device, uuid, pci string) (int, error) {
 		if uuid != "" && !strings.EqualFold(uuid, d.UUID) && !strings.EqualFold(uuid, d.CardUUID) {
 			continue
 		}
-		if pci != "" && !sameAddress(pci, d.PCIAddress) {
+		if pci != "" && !SameAddress(pci, d.PCIAddress) {
 			continue
 		}
 		found = append(found, i)
