@@ -203,9 +203,9 @@ func (s *Side) doubts() []string {
 	r := s.Repeats[*s.Typical]
 	if s.Trace != nil {
 		for _, lane := range s.Trace.Lanes {
-			if float64(lane.Busy) > unlikelyShare*float64(r.Wall) {
+			if lane.Busy != nil && float64(*lane.Busy) > unlikelyShare*float64(r.Wall) {
 				out = append(out, fmt.Sprintf("%sthe lane %q was busy for longer than the run took (%s of %s): a clock is wrong",
-					s.named(), lane.Name, units.Duration(lane.Busy), units.Duration(r.Wall)))
+					s.named(), lane.Name, units.Duration(*lane.Busy), units.Duration(r.Wall)))
 			}
 		}
 	}
