@@ -385,3 +385,46 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+func TestCompareSides(t *testing.T) {
+	article, _ := LoadPreset("article")
+	with := func(change func(*Config)) Config {
+		c := article
+		change(&c)
+		return c
+	}
+	cases := []struct {
+		name         string
+		both         Config
+		onlyA, onlyB []string
+		a, b         Config
+	}{
+		{"article", article, nil, nil,
+			with(func(c *Config) { c.Pin, c.NonBlocking = loader.PinOff, false }), article},
+		{"pin off asked for both", with(func(c *Config) { c.Pin = loader.PinOff }), nil, nil,
+			with(func(c *Config) { c.Pin, c.NonBlocking = loader.PinOff, false }), article},
+		{"another pin, its memory and ring are B's", with(func(c *Config) { c.Pin, c.HostMemory, c.RingSlots = loader.PinDirect, cudamem.Registered, 3 }), nil, nil,
+			with(func(c *Config) { c.Pin, c.NonBlocking = loader.PinOff, false }),
+			with(func(c *Config) { c.Pin, c.HostMemory, c.RingSlots = loader.PinDirect, cudamem.Registered, 3 })},
+		{"A/A", article, []string{"pin=off"}, []string{"pin=off", "non-blocking=false"},
+			with(func(c *Config) { c.Pin, c.NonBlocking = loader.PinOff, false }),
+			with(func(c *Config) { c.Pin, c.NonBlocking = loader.PinOff, false })},
+		{"both wait", with(func(c *Config) { c.NonBlocking = false }), nil, nil,
+			with(func(c *Config) { c.Pin, c.NonBlocking = loader.PinOff, false }),
+			with(func(c *Config) { c.NonBlocking = false })},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			a, b, err := CompareSides(tc.both, tc.onlyA, tc.onlyB)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equalConfig(t, a, tc.a)
+			equalConfig(t, b, tc.b)
+		})
+	}
+	if got := CompareCommandLine(article, []string{"pin=direct"}, []string{"source=npy:a b.npy"}); got !=
+		"pinscope compare --preset article --a pin=direct --b 'source=npy:a b.npy'" {
+		t.Error(got)
+	}
+}

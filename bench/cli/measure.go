@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"pinscope/bench"
 )
@@ -44,7 +45,6 @@ type measurement struct {
 
 // start hands a measurement to package bench.
 func (m measurement) start(ctx context.Context, o bench.RunOptions) (*bench.Result, error) {
-	o.Command = m.command
 	if m.kind == bench.KindCompare {
 		return bench.Compare(ctx, m.configs[0], m.configs[1], o)
 	}
@@ -53,28 +53,33 @@ func (m measurement) start(ctx context.Context, o bench.RunOptions) (*bench.Resu
 
 // measure checks everything that can be wrong, measures, and writes the outputs.
 func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
-	var wrong []error
-	for _, c := range m.configs {
-		if err := c.Validate(); err != nil {
-			wrong = append(wrong, err)
-			break // B most often repeats what is wrong with A
-		}
+	w := p.events(o)
+	if err := errors.Join(m.validate(), o.check()); err != nil {
+		return o.failed(p, w, err)
 	}
-	if err := errors.Join(append(wrong, o.check())...); err != nil {
-		return o.failed(p, p.events(o), err)
-	}
-	watcher := p.events(o)
-	options := bench.RunOptions{Events: watcher.event}
+	options := bench.RunOptions{Events: w.event, Command: m.command}
 	if o.DryRun {
-		options.Command = m.command
-		return o.failed(p, watcher, bench.DryRun(ctx, m.kind, m.configs, options))
+		return o.failed(p, w, bench.DryRun(ctx, m.kind, m.configs, options))
 	}
 	result, err := m.start(ctx, options)
-	watcher.end()
+	w.end()
 	if result != nil {
-		err = errors.Join(err, o.write(p, watcher, result))
+		err = errors.Join(err, o.write(p, w, result))
 	}
-	return o.failed(p, watcher, err)
+	return o.failed(p, w, err)
+}
+
+// validate says what is wrong with the first side that has anything wrong: the
+// other most often repeats it.
+func (m measurement) validate() error {
+	for i, c := range m.configs {
+		if err := c.Validate(); err != nil && i > 0 {
+			return fmt.Errorf("B: %w", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // failed tells the reader of events of an error, if there is one, and passes it on.
