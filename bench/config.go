@@ -199,13 +199,13 @@ func (s *Size) UnmarshalText(text []byte) error {
 			break
 		}
 	}
-	n, err := strconv.ParseInt(digits, 10, 64)
+	n, err := strconv.ParseUint(digits, 10, 63)
 	if err != nil {
 		return fmt.Errorf("%q is not a size such as 512MiB", text)
 	}
-	bytes, ok := times(n, unit)
-	if n < 0 || !ok {
-		return fmt.Errorf("%q is not between 0 and 2^63-1 bytes", text)
+	bytes, ok := times(int64(n), unit)
+	if !ok {
+		return fmt.Errorf("%q is more than 2^63-1 bytes", text)
 	}
 	*s = Size(bytes)
 	return nil

@@ -207,8 +207,6 @@ func (c Config) differences(base Config) []string {
 			args = append(args, "--"+s.flag)
 		case s.value == "false":
 			args = append(args, "--no-"+s.flag)
-		case s.value == "" || strings.HasPrefix(s.value, "-"):
-			args = append(args, "--"+s.flag+"="+s.value)
 		default:
 			args = append(args, "--"+s.flag, s.value)
 		}

@@ -170,6 +170,16 @@ func equalConfig(t *testing.T, got, want Config) {
 	}
 }
 
+// Files know how many samples they hold; what is drawn needs a number again.
+func TestSourceChangesBack(t *testing.T) {
+	base := DefaultConfig().forSource("npy:x.npy")
+	got, err := ParseSettings(base, "source=cached")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalConfig(t, got, DefaultConfig())
+}
+
 func TestParseSettings(t *testing.T) {
 	base, _ := LoadPreset("article")
 	base.Sim = map[string]string{"jitter": "0"}
