@@ -85,6 +85,7 @@ type Setup struct {
 	SlotsDuration   time.Duration `json:"slots_ns"`         // allocating all host slots
 	PinDuration     time.Duration `json:"pin_ns"`           // page-locking, within that and for the data set
 	SourceDuration  time.Duration `json:"source_ns"`        // opening the source, drawing its samples
+	SourceShared    bool          `json:"source_shared"`    // with the side before
 	PinCalls        int           `json:"pin_calls"`        // page-locked allocations
 	PinRequested    bool          `json:"pin_requested"`    // page-locked slots were asked for
 	PinEffective    PinState      `json:"pin_effective"`    // what was got

@@ -25,6 +25,7 @@ type sharedSource struct {
 func (d *sources) open(s *side) (source.Source, error) {
 	for _, shared := range d.opened {
 		if sameData(shared.of.config, s.config) {
+			s.setups.SourceShared = true
 			return shared.source, nil
 		}
 	}

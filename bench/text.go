@@ -67,7 +67,7 @@ func (r *Result) textHead(w *textWriter) {
 // textRates is the throughput, and every repeat in the order it was run.
 func (r *Result) textRates(w *textWriter) {
 	w.line("")
-	w.line("Throughput       median    95 % interval       repeats, samples/s")
+	w.line("Throughput       median    95 %% interval       repeats, samples/s")
 	for i := range r.Sides {
 		side := &r.Sides[i]
 		median, between := units.NotAvailable, units.NotAvailable
@@ -121,13 +121,13 @@ func (r *Result) textStages(w *textWriter) {
 		return
 	}
 	w.line("")
-	head := fmt.Sprintf("%-26s", "A batch, typical repeat")
+	head := fmt.Sprintf("%-26s", "Each batch, typical repeat")
 	for i := range r.Sides {
 		name := ""
 		if r.Sides[i].Label != "" {
 			name = r.Sides[i].Label + " "
 		}
-		head += fmt.Sprintf("  %13s %9s", name+"median", "of period")
+		head += fmt.Sprintf("  %13s %9s", name+"median", "of time")
 	}
 	w.line("%s", head)
 	for stage := range trace.Stage(trace.Stages) {
@@ -149,7 +149,7 @@ func (r *Result) textStages(w *textWriter) {
 // stageLanes says where each stage is spent.
 var stageLanes = [trace.Stages]string{
 	trace.WaitSlot: "worker", trace.Load: "worker", trace.Collate: "worker", trace.WaitBatch: "trainer",
-	trace.PinCopy: "pin thread", trace.CopyCall: "trainer", trace.WaitCopy: "trainer", trace.WaitStep: "trainer",
+	trace.PinWait: "pin thread", trace.PinCopy: "pin thread", trace.CopyCall: "trainer", trace.WaitCopy: "trainer", trace.WaitStep: "trainer",
 	trace.Launch: "trainer", trace.HtoD: "copy engine", trace.Gather: "copy engine", trace.Step: "compute",
 }
 
@@ -164,13 +164,21 @@ func (r *Result) stageRow(stage trace.Stage) (row string, any bool) {
 				any = true
 				median = units.Duration(*summary.P50)
 				if p := side.perBatch(); p != nil && p.period > 0 {
-					share = units.Percent(float64(p.stage(stage)) / float64(p.period))
+					share = units.Percent(float64(p.stage(stage)) / float64(p.period) / float64(side.lanes(stage)))
 				}
 			}
 		}
 		row += fmt.Sprintf("  %13s %9s", median, share)
 	}
 	return row, any
+}
+
+// lanes is how many lanes spend time on a stage.
+func (s *Side) lanes(stage trace.Stage) int {
+	if stageLanes[stage] == "worker" {
+		return max(s.Config.Workers, 1)
+	}
+	return 1
 }
 
 func stageTitle(stage trace.Stage) string {
@@ -190,8 +198,11 @@ func (r *Result) textSetup(w *textWriter) {
 			state = fmt.Sprintf("pinned %s (%s, %s in %s)", u.PinEffective, units.Bytes(u.PinnedBytes),
 				plural(int64(u.PinCalls), "allocation"), units.Duration(u.PinDuration))
 		}
-		w.pair("Set-up "+r.Sides[i].Label, fmt.Sprintf("%s; slots %s, data %s", state,
-			units.Duration(u.SlotsDuration), units.Duration(u.SourceDuration)))
+		data := units.Duration(u.SourceDuration)
+		if u.SourceShared {
+			data = "shared with A"
+		}
+		w.pair("Set-up "+r.Sides[i].Label, fmt.Sprintf("%s; slots %s, data %s", state, units.Duration(u.SlotsDuration), data))
 	}
 }
 

@@ -22,7 +22,7 @@ func (p *Pass) pin() {
 		if err != nil {
 			return
 		}
-		p.pinLane.Add(trace.WaitBatch, slot.Batch, asked, p.l.clock.Now(), 0)
+		p.pinLane.Add(trace.PinWait, slot.Batch, asked, p.l.clock.Now(), 0)
 		pinned, err := p.copyToRing(slot, p.pinLane)
 		if err != nil {
 			return
@@ -42,7 +42,7 @@ func (p *Pass) copyToRing(slot *Slot, lane *trace.Lane) (*Slot, error) {
 		return nil, p.err
 	}
 	begun := clock.Now()
-	lane.Add(trace.WaitSlot, slot.Batch, asked, begun, 0)
+	lane.Add(trace.PinWait, slot.Batch, asked, begun, 0)
 	meter := startCPUMeter()
 	used := InputOffset(p.l.spec, p.l.o.Batch) + slot.Rows*p.l.spec.SampleBytes
 	hostcopy.Stream(pinned.Buffer.Bytes()[:used], slot.Buffer.Bytes()[:used])

@@ -30,9 +30,9 @@ const (
 // made with the lane.
 var kindStages = [...][]Stage{
 	Worker:    {WaitSlot, Load, Collate},
-	PinThread: {WaitSlot, WaitBatch, PinCopy},
+	PinThread: {PinWait, PinCopy},
 	// With no workers the trainer's goroutine does their work too.
-	Trainer:       {WaitSlot, Load, Collate, WaitBatch, PinCopy, CopyCall, WaitCopy, WaitStep, Launch},
+	Trainer:       {WaitSlot, Load, Collate, PinWait, PinCopy, WaitBatch, CopyCall, WaitCopy, WaitStep, Launch},
 	CopyEngine:    {HtoD, Gather},
 	ComputeEngine: {Gather, Step},
 }

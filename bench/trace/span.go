@@ -14,11 +14,12 @@ type Stage uint8
 
 // The stages, in the order a batch meets them.
 const (
-	WaitSlot  Stage = iota // worker or pin thread waits for a free slot
+	WaitSlot  Stage = iota // worker waits for a free slot
 	Load                   // worker makes or decodes the samples of a batch
 	Collate                // worker copies samples that lie in memory together
-	WaitBatch              // pin thread or trainer waits for the next batch in order
+	PinWait                // pin thread waits for the next batch in order, or for a free ring slot
 	PinCopy                // pin thread copies a pageable batch into a pinned slot
+	WaitBatch              // trainer waits for the next batch in order
 	CopyCall               // trainer is inside the copy call (staging included, if pageable)
 	WaitCopy               // trainer waits for the copy to be done (non_blocking off)
 	WaitStep               // trainer waits for a step to be done (device slots or results all in use)
