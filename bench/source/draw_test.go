@@ -1,0 +1,102 @@
+package source
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pinscope/cudamem"
+)
+
+// TestNormal compares moments and tails of many draws with the normal
+// distribution's, within five standard errors.
+func TestNormal(t *testing.T) {
+	const n = 4e6
+	var sum, square, cube, fourth float64
+	beyond := map[float64]float64{1: 0, 2: 0, 3: 0, tailStart: 0, 4: 0}
+	dst := make([]byte, 4*n/40)
+	for index := range int64(40) {
+		newStream(7, index).draw(dst, cudamem.Float32)
+		for i := 0; i < len(dst); i += 4 {
+			x := float64(float32At(dst, i))
+			sum, square, cube, fourth = sum+x, square+x*x, cube+x*x*x, fourth+x*x*x*x
+			for limit := range beyond {
+				if math.Abs(x) > limit {
+					beyond[limit]++
+				}
+			}
+		}
+	}
+	// The variances of x, x^2, x^3, x^4 are 1, 2, 15, 96.
+	for _, tc := range []struct {
+		name                string
+		got, want, variance float64
+	}{
+		{"mean", sum / n, 0, 1}, {"variance", square / n, 1, 2}, {"skew", cube / n, 0, 15}, {"kurtosis", fourth / n, 3, 96},
+	} {
+		if allowed := 5 * math.Sqrt(tc.variance/n); math.Abs(tc.got-tc.want) > allowed {
+			t.Errorf("%s is %g, want %g +- %g", tc.name, tc.got, tc.want, allowed)
+		}
+	}
+	for limit, count := range beyond {
+		p := math.Erfc(limit / math.Sqrt2)
+		if allowed := 5 * math.Sqrt(p*(1-p)/n); math.Abs(count/n-p) > allowed {
+			t.Errorf("beyond %g is a share of %g, want %g +- %g", limit, count/n, p, allowed)
+		}
+	}
+}
+
+// TestNormalShape is a chi-square test over 200 bins of equal width, which would
+// see a layer that is too heavy.
+func TestNormalShape(t *testing.T) {
+	const n, bins, edge = 4e6, 200, 4.0
+	var counts [bins + 2]float64
+	s := newStream(11, 0)
+	for range int(n) {
+		var bits uint32
+		bits, s = s.nextNormal()
+		at := math.Floor((float64(fromBits(bits))+edge)/(2*edge/bins)) + 1
+		counts[int(min(max(at, 0), bins+1))]++
+	}
+	cdf := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	chi, from := 0.0, 0.0
+	for i, count := range counts {
+		to := 1.0
+		if i <= bins {
+			to = cdf(-edge + float64(i)*2*edge/bins)
+		}
+		expected := (to - from) * n
+		chi += (count - expected) * (count - expected) / expected
+		from = to
+	}
+	// Chi-square with 201 degrees of freedom: mean 201, standard deviation 20.
+	if chi > 201+5*20 {
+		t.Errorf("chi-square is %.0f with 201 degrees of freedom", chi)
+	}
+}
+
+func float32At(b []byte, at int) float32 {
+	return fromBits(uint32(b[at]) | uint32(b[at+1])<<8 | uint32(b[at+2])<<16 | uint32(b[at+3])<<24)
+}
+
+// BenchmarkDraw draws the article's sample: 3x224x224 values.
+func BenchmarkDraw(b *testing.B) {
+	for _, dtype := range []cudamem.DType{cudamem.Float32, cudamem.Float16, cudamem.Uint8, cudamem.Int64} {
+		b.Run(dtype.String(), func(b *testing.B) {
+			dst := make([]byte, 150528*dtype.Size())
+			for index := int64(0); b.Loop(); index++ {
+				newStream(1, index).draw(dst, dtype)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/150528, "ns/value")
+		})
+	}
+	b.Run("rand.NormFloat64", func(b *testing.B) {
+		r, dst := rand.New(rand.NewPCG(1, 2)), make([]float32, 150528)
+		for b.Loop() {
+			for i := range dst {
+				dst[i] = float32(r.NormFloat64())
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/150528, "ns/value")
+	})
+}
