@@ -105,7 +105,7 @@ func TestWrongInput(t *testing.T) {
 		{"C26", []string{"run", "--samples", "50", "--drop-last"},
 			"pinscope: drop-last: 50 samples do not fill a batch of 64, so nothing would be left; lower batch to 50 or less, or switch drop-last off\n"},
 		{"side of a comparison", []string{"compare", "--b", "pin=on"}, "pinscope: pin: \"on\" is not allowed; allowed is off, thread, direct, dataset\n"},
-		{"B alone", []string{"compare", "--b", "batch=0"}, "pinscope: B: batch: 0 is not allowed; allowed is 1 to 2147483647\n"},
+		{"B alone", []string{"compare", "--b", "batch=0"}, "pinscope: side B: batch: 0 is not allowed; allowed is 1 to 2147483647\n"},
 		{"preset", []string{"presets", "show", "none"}, "pinscope: preset: \"none\" is not allowed; allowed is article, imagenet-u8, tokens, small-batch, video, tiny, or a file ending in .json\n"},
 		{"C82 folder missing", []string{"run", "--json", folder + "/no/x.json"}, "pinscope: json: the folder " + folder + "/no does not exist\n"},
 		{"C82 a folder's name", []string{"run", "--csv", folder}, "pinscope: csv: it is a folder; allowed is the name of a file\n"},
@@ -114,6 +114,7 @@ func TestWrongInput(t *testing.T) {
 		{"trace to standard output", []string{"run", "--trace", "-"}, "pinscope: trace: - is not allowed; allowed is the name of a file\n"},
 		{"two streams", []string{"run", "--json", "-", "--events"}, "pinscope: json: - cannot be used together with --events, which writes to standard output too\n"},
 		{"no result", []string{"report", folder + "/no.json"}, "pinscope: result: open " + folder + "/no.json: no such file or directory\n"},
+		{"report over a file", []string{"report", existing, "-o", existing}, "pinscope: output: the file exists; choose another name or add --force to replace it\n"},
 		{"ending", []string{"report", existing, "-o", "x.txt"}, "pinscope: output: x.txt is not allowed; allowed is a name that ends in .json, .csv or .trace.json\n"},
 	}
 	for _, tc := range cases {

@@ -74,7 +74,7 @@ func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
 func (m measurement) validate() error {
 	for i, c := range m.configs {
 		if err := c.Validate(); err != nil && i > 0 {
-			return fmt.Errorf("B: %w", err)
+			return fmt.Errorf("side B: %w", err)
 		} else if err != nil {
 			return err
 		}
