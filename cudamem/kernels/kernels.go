@@ -44,11 +44,17 @@ const (
 // Transfer is the module with gather_16, gather_8, gather_4, gather_1 and digest.
 func Transfer() string { return module("transfer.ptx") }
 
-// Linear is the module with forward, loss and gradient for samples of a type
-// and a tile that [Tile] gave.
-func Linear(input cudamem.DType, tile int) string {
-	return module(fmt.Sprintf("linear_%s_%d.ptx", input, tile))
+// Linear is the module for samples of a type and a tile that [Tile] gave, and the
+// names of its kernels forward, loss and gradient.
+func Linear(input cudamem.DType, tile int) (ptx string, kernels [3]string) {
+	for i, kernel := range []string{"forward", "loss", "gradient"} {
+		kernels[i] = fmt.Sprintf("%s_%s_%d", kernel, values[input], tile)
+	}
+	return module(fmt.Sprintf("linear_%s_%d.ptx", input, tile)), kernels
 }
+
+// values are the types of linear.cu.
+var values = [...]string{cudamem.Float32: "float", cudamem.Float16: "half16", cudamem.Uint8: "uint8", cudamem.Int64: "int64"}
 
 // module reads an embedded file; "" if there is none of that name, which the
 // driver then refuses as an invalid image.

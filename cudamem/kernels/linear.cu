@@ -22,6 +22,10 @@ typedef unsigned char uint8;
 typedef unsigned short half16;  // the bits of a float16
 typedef long long int64;
 
+#define JOIN2(KERNEL, VALUE, TILE) KERNEL##_##VALUE##_##TILE
+#define JOIN(KERNEL, VALUE, TILE) JOIN2(KERNEL, VALUE, TILE)
+#define ENTRY(KERNEL) JOIN(KERNEL, VALUE, TILE)  // forward_float_10
+
 namespace {
 
 const int GROUP = 4;
@@ -108,7 +112,7 @@ __device__ __forceinline__ int reduce(float (&v)[N], int lane) {
 // partial is [row][slice * parts + part][class].
 // wide: see column.
 extern "C" __global__ void __launch_bounds__(FORWARD)
-forward(const VALUE* x, const float* w, float* partial, int rows, int features, int classes,
+ENTRY(forward)(const VALUE* x, const float* w, float* partial, int rows, int features, int classes,
         int sliceChunks, int rowWarps, int wide) {
     __shared__ float4 weights[SHARED4];
     const int room = SHARED4 / 32 / TILE;  // chunks that fit at a time
@@ -213,7 +217,7 @@ __device__ __forceinline__ float* deltaAt(float* delta, int tile, int rows, int 
 // One block a row, of rows rounded up to whole groups: delta of a row past the end is 0.
 // labels are int64, labelStride bytes apart. rowLoss is what each row loses.
 extern "C" __global__ void __launch_bounds__(LOSS)
-loss(const float* partial, int partials, const float* bias, const char* labels, int64 labelStride,
+ENTRY(loss)(const float* partial, int partials, const float* bias, const char* labels, int64 labelStride,
      float* delta, float* rowLoss, int rows, int classes) {
     __shared__ float parts[LOSS], logits[LOSS];
     const int row = blockIdx.x, t = threadIdx.x, tiles = (classes + TILE - 1) / TILE;
@@ -326,7 +330,7 @@ __device__ __forceinline__ void biasOrLoss(int c, float* bias, float* delta, con
 // 9 blocks a multiprocessor hold the 1176 chunks of the article's sample in one wave on 132
 // multiprocessors (8 took 1.2 times as long); 16 classes do not leave the registers for it.
 extern "C" __global__ void __launch_bounds__(GRADIENT, TILE > 10 ? 8 : 9)
-gradient(const VALUE* x, float* w, float* bias, float* delta, const float* rowLoss, float* loss,
+ENTRY(gradient)(const VALUE* x, float* w, float* bias, float* delta, const float* rowLoss, float* loss,
          int rows, int features, int classes, float rate, int wide) {
     const int extra = (classes + 2) / 2, chunk = int(blockIdx.x) - extra;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;

@@ -1,0 +1,109 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gorgonia.org/cu"
+
+	"pinscope/cudamem"
+)
+
+func newDigester(t testing.TB, d cudamem.Device, cells int) cudamem.Digester {
+	t.Helper()
+	g, err := d.NewDigester(cells, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeTwice(t, g) })
+	return g
+}
+
+func TestGather(t *testing.T) {
+	d := open(t)
+	s := newStream(t, d)
+	for _, kind := range []cudamem.HostKind{cudamem.Mapped, cudamem.Registered} {
+		for _, c := range []struct {
+			bytes, at int64 // of a sample; where in device memory
+			rows      int
+		}{
+			{1, 0, 1}, {1, 3, 5000}, {7, 0, 33}, {8, 8, 40}, {12, 0, 1025}, {12, 1, 64}, {16, 0, 4096}, {24, 16, 3000},
+			{3072, 64, 1024}, {3073, 0, 10}, {602112, 512, 9},
+		} {
+			t.Run(fmt.Sprintf("%v %d of %d", kind, c.rows, c.bytes), func(t *testing.T) {
+				bind(t, d)
+				samples := max(4, 2_000_000/c.bytes)
+				data := newHost(t, d, kind, samples*c.bytes)
+				random(data.Bytes(), uint64(c.bytes))
+				index := newHost(t, d, kind, 8+int64(c.rows)*8)
+				total := int64(c.rows) * c.bytes
+				want := bytes.Repeat([]byte{0xee}, int(c.at+total+5))
+				for r := range c.rows {
+					i := rand.Int64N(samples)
+					binary.NativeEndian.PutUint64(index.Bytes()[8+8*r:], uint64(i))
+					copy(want[c.at+int64(r)*c.bytes:], data.Bytes()[i*c.bytes:][:c.bytes])
+				}
+				gpu, back := newDevice(t, d, int64(len(want))), newHost(t, d, cudamem.Pageable, int64(len(want)))
+				must(t, cu.MemsetD8(at(gpu), 0xee, gpu.Size()))
+				must(t, d.Gather(s, gpu, c.at, data, c.bytes, index, 8, c.rows), s.CopyDtoH(back, 0, gpu, 0, gpu.Size()), s.Synchronize())
+				if !bytes.Equal(back.Bytes(), want) {
+					t.Error("the batch is not the samples asked for, and nothing else")
+				}
+			})
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	const size = 3<<20 + 13
+	d := open(t)
+	s, g := newStream(t, d), newDigester(t, d, 3)
+	host, gpu := newHost(t, d, cudamem.Mapped, size), newDevice(t, d, size)
+	random(host.Bytes(), 9)
+	must(t, s.CopyHtoD(gpu, 0, host, 0, size))
+	for _, c := range []struct{ offset, bytes int64 }{
+		{0, 0}, {0, 1}, {0, 7}, {0, 8}, {64, 9}, {128, 64}, {0, 4096}, {64, 100_003}, {0, size}, {1 << 20, size - 1<<20},
+	} {
+		want := cudamem.Digest(host.Bytes()[c.offset:][:c.bytes], c.offset)
+		for name, m := range map[string]cudamem.Memory{"device": gpu, "mapped": host} {
+			must(t, g.Digest(s, m, c.offset, c.bytes, 1, false), s.Synchronize())
+			if got := g.Value(1); got != want {
+				t.Errorf("%s memory, %d bytes at %d: %x, want %x", name, c.bytes, c.offset, got, want)
+			}
+		}
+	}
+	must(t, g.Digest(s, gpu, 0, 640, 2, false), g.Digest(s, gpu, 640, 1000, 2, true), s.Synchronize())
+	if got, want := g.Value(2), cudamem.Digest(host.Bytes()[:1640], 0); got != want {
+		t.Errorf("in two parts: %x, want %x", got, want)
+	}
+	if g.Value(0) != 0 || g.Value(3) != 0 || g.Value(-1) != 0 {
+		t.Error("a cell that nothing was written to, or that is not there, is not 0")
+	}
+	for name, err := range map[string]error{
+		"offset 8":  g.Digest(s, gpu, 8, 8, 0, false),
+		"too long":  g.Digest(s, gpu, 64, size, 0, false),
+		"cell 3":    g.Digest(s, gpu, 0, 8, 3, false),
+		"cell -1":   g.Digest(s, gpu, 0, 8, -1, false),
+		"foreign m": g.Digest(s, nowhere{}, 0, 8, 0, false),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := d.NewDigester(1, false); err == nil {
+		t.Error("made a digester of sampled lines")
+	}
+	if _, err := d.NewDigester(0, true); err == nil {
+		t.Error("made a digester without a cell")
+	}
+}
+
+// nowhere is memory of no device.
+type nowhere struct{}
+
+func (nowhere) Size() int64 { return 64 }
