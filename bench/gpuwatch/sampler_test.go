@@ -82,8 +82,8 @@ func TestSamplerEndsWith(t *testing.T) {
 				end(cancel, w)
 				time.Sleep(10 * time.Second)
 				series := s.Stop()
-				if len(series.Samples) != 2 || f.readAfterward { // at 0 and at 1 s
-					t.Errorf("%d samples, read after close: %v", len(series.Samples), f.readAfterward)
+				if len(series.Samples) != 2 || f.readAfterward.Load() { // at 0 and at 1 s
+					t.Errorf("%d samples, read after close: %v", len(series.Samples), f.readAfterward.Load())
 				}
 			})
 		})

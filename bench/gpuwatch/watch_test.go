@@ -2,6 +2,7 @@ package gpuwatch
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -10,26 +11,32 @@ type fakeBackend struct {
 	list          []Device
 	onRead        func(card int, s *Sample)
 	onTraffic     func(card int) (rx, tx *float64)
-	closed        int
-	readAfterward bool
+	closed        atomic.Int32
+	readAfterward atomic.Bool
 }
 
 func (f *fakeBackend) library() Library  { return Library{Name: "fake"} }
 func (f *fakeBackend) devices() []Device { return f.list }
 func (f *fakeBackend) read(card int, s *Sample) {
-	f.readAfterward = f.readAfterward || f.closed > 0
+	f.noteLate()
 	if f.onRead != nil {
 		f.onRead(card, s)
 	}
 }
 func (f *fakeBackend) traffic(card int) (rx, tx *float64) {
-	f.readAfterward = f.readAfterward || f.closed > 0
+	f.noteLate()
 	if f.onTraffic == nil {
 		return nil, nil
 	}
 	return f.onTraffic(card)
 }
-func (f *fakeBackend) close() error { f.closed++; return nil }
+func (f *fakeBackend) close() error { f.closed.Add(1); return nil }
+
+func (f *fakeBackend) noteLate() {
+	if f.closed.Load() > 0 {
+		f.readAfterward.Store(true)
+	}
+}
 
 var testDevices = []Device{
 	{Name: "card B", UUID: "GPU-bbbb", PCIAddress: "0000:5e:00.0"},
@@ -103,7 +110,7 @@ func TestCloseEndsReading(t *testing.T) {
 	if _, err := w.Start(t.Context(), testDevices[0], 0, nil); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("start after close: error %v", err)
 	}
-	if f.closed != 1 || f.readAfterward {
-		t.Errorf("closed %d times, read afterwards: %v", f.closed, f.readAfterward)
+	if f.closed.Load() != 1 || f.readAfterward.Load() {
+		t.Errorf("closed %d times, read afterwards: %v", f.closed.Load(), f.readAfterward.Load())
 	}
 }
