@@ -97,7 +97,7 @@ func TestThinned(t *testing.T) {
 		{maxKept + 1, maxKept/2 + 1, 2},
 		{2 * maxKept, maxKept, 2},
 		{2*maxKept + 1, maxKept/2 + 1, 4},
-		{1000 * maxKept, maxKept * 1000 / 1024, 1024},
+		{100 * maxKept, maxKept * 100 / 128, 128},
 	} {
 		var series thinned[int64]
 		for i := range c.added {
