@@ -95,33 +95,24 @@ func (s *stream) copyInline(to, from []byte) {
 }
 
 // copyPaced blocks the caller until the copy is over, at the model's rate for
-// pageable memory.
+// pageable memory. The copy is booked when what is before it on the stream is done, as
+// of that very time, however late this goroutine woke up.
 func (s *stream) copyPaced(e *engine, to, from []byte) {
 	d := s.device
-	end := s.bookAfterQueue(func(asked time.Duration) time.Duration {
-		end := d.bookPaced(s, e, asked, int64(len(from)))
-		d.queueMove(end, to, from, 0, int64(len(from)))
-		return end
-	})
+	asked := max(d.clock.Now(), s.end())
+	d.waitUntil(asked)
+	d.mu.Lock()
+	end := d.bookPaced(s, e, asked, int64(len(from)))
+	d.queueMove(end, to, from, 0, int64(len(from)))
+	d.mu.Unlock()
 	d.waitUntil(end)
 }
 
 // bookPaced books a copy at the model's rate for pageable memory. d.mu is held.
 func (d *device) bookPaced(s *stream, e *engine, asked time.Duration, bytes int64) time.Duration {
 	start := d.start(s, e, asked)
-	rate := min(d.model.PageableGBps, d.model.rate(d.link.begin(start)))
+	rate := min(d.model.PageableGBps, d.model.rate(d.link.begin(start, bytes)))
 	return d.bookMove(s, e, start, float64(d.model.Latency)+copyNanos(bytes, rate))
-}
-
-// bookAfterQueue waits until what is on the stream is done, and books what then
-// follows as asked for at that very time, however late this goroutine woke up.
-func (s *stream) bookAfterQueue(book func(asked time.Duration) (end time.Duration)) (end time.Duration) {
-	d := s.device
-	asked := max(d.clock.Now(), s.end())
-	d.waitUntil(asked)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return book(asked)
 }
 
 // stageOut really copies each chunk into a staging buffer, once the link has
@@ -137,7 +128,7 @@ func (s *stream) stageOut(to, from []byte) {
 		d.waitUntil(g.free[i])
 		n := copy(g.buffers[i], from[at:])
 		d.mu.Lock()
-		g.free[i] = s.bookChunk(d.htod, at, n, &rate)
+		g.free[i] = s.bookChunk(d.htod, at, n, len(from), &rate)
 		d.queueMove(g.free[i], to[at:at+n], g.buffers[i][:n], int64(at), int64(len(from)))
 		d.mu.Unlock()
 	}
@@ -145,12 +136,12 @@ func (s *stream) stageOut(to, from []byte) {
 
 // bookChunk books a chunk of a copy over the link; the first one, at 0, pays the
 // latency and settles the rate of all. d.mu is held.
-func (s *stream) bookChunk(e *engine, at, bytes int, rate *float64) (end time.Duration) {
+func (s *stream) bookChunk(e *engine, at, bytes, total int, rate *float64) (end time.Duration) {
 	d := s.device
 	start := d.start(s, e, d.clock.Now())
 	var nanos float64
 	if at == 0 {
-		*rate = d.model.rate(d.link.begin(start))
+		*rate = d.model.rate(d.link.begin(start, int64(total)))
 		nanos = float64(d.model.Latency)
 	}
 	return d.bookMove(s, e, start, nanos+copyNanos(int64(bytes), *rate))
@@ -179,7 +170,7 @@ func (s *stream) stageIn(to, from []byte) {
 		if at < len(from) {
 			i, n := at/chunkBytes%2, min(chunkBytes, len(from)-at)
 			d.mu.Lock()
-			g.free[i] = s.bookChunk(d.dtoh, at, n, &rate)
+			g.free[i] = s.bookChunk(d.dtoh, at, n, len(from), &rate)
 			d.queueMove(g.free[i], g.buffers[i][:n], from[at:at+n], int64(at), int64(len(from)))
 			d.mu.Unlock()
 		}

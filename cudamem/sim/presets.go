@@ -25,7 +25,7 @@ var presets = []Model{
 		// NVIDIA H200 (PCIe 5 x16, driver 580, 16-core Xeon virtual machine), measured 2026-12:
 		// HtoD of pinned memory 55.4 GB/s at 1 GB; 62.5 kB at 11.4, 1 MB at 43.9 and 9.6 MB at
 		// 54.0 GB/s, each of which leaves 4.4 to 4.7 us beside bytes/55.4; three copy engines.
-		Name: "h200", LinkGBps: 55.4, Latency: 4500 * time.Nanosecond, CopyEngines: 3, Launch: launch,
+		Name: "h200", LinkGBps: 55.4, Latency: 4400 * time.Nanosecond, CopyEngines: 3, Launch: launch,
 		// cuMemHostAlloc there: 29 to 58 ms at 38.5 MB (0.8 to 1.6 s/GiB), 1.4 to 1.6 s at 1 GB
 		// (1.5 to 1.7 s/GiB), 2.0 s at 4 GiB. A ring is made of slots of the first size. The driver's
 		// own part of it (it maps the pages for the GPU) is missing from what mlock takes here.
@@ -82,7 +82,7 @@ var presets = []Model{
 
 const (
 	// serverLatency is the H200's, taken over for want of better.
-	serverLatency = 4500 * time.Nanosecond
+	serverLatency = 4400 * time.Nanosecond
 
 	// geForceLatency is an estimate: pytorch.org's pinmem_nonblock tutorial and others
 	// find 5 to 7 us a small copy.

@@ -36,13 +36,18 @@ type link struct {
 // drivers lower the link's generation after some tenths of a second to seconds.
 const idleTime = time.Second
 
-// begin notes a copy that starts, and gives how many went before it since the link was idle.
-func (l *link) begin(start time.Duration) int {
+// begin notes a copy that starts, and gives how many went before it since the
+// link was idle. Small ones (labels, indices) do not count: they are over before
+// the link is any faster.
+func (l *link) begin(start time.Duration, bytes int64) int {
 	if start-l.idleAt >= idleTime {
 		l.copies = 0
 	}
-	l.copies++
-	return l.copies - 1
+	before := l.copies
+	if bytes > inlineBytes {
+		l.copies++
+	}
+	return before
 }
 
 // start is when the next operation of a stream can start on an engine, if it
@@ -62,7 +67,7 @@ func (d *device) book(s *stream, e *engine, start, cost time.Duration) (end time
 // bookCopy books a whole copy over the link at its present rate.
 func (d *device) bookCopy(s *stream, e *engine, asked time.Duration, bytes int64) (end time.Duration) {
 	start := d.start(s, e, asked)
-	rate := d.model.rate(d.link.begin(start))
+	rate := d.model.rate(d.link.begin(start, bytes))
 	return d.bookMove(s, e, start, float64(d.model.Latency)+copyNanos(bytes, rate))
 }
 
