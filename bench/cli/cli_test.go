@@ -130,6 +130,23 @@ func TestWrongInput(t *testing.T) {
 	}
 }
 
+func TestDevices(t *testing.T) {
+	code, stdout, stderr := call("devices")
+	if code != exitFine || stderr != "" {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	for _, start := range []string{"auto ", "cpu ", "cuda:0 ", "sim:laptop "} {
+		if !strings.Contains("\n"+stdout, "\n"+start) {
+			t.Errorf("%snot listed in\n%s", start, stdout)
+		}
+	}
+	for line := range strings.Lines(stdout) {
+		if len(line) > 81 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+}
+
 // With --events the reader learns of wrong input too.
 func TestErrorEvent(t *testing.T) {
 	code, stdout, _ := call("run", "--events", "--batch", "0")

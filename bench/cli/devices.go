@@ -27,8 +27,7 @@ func (c *devicesCommand) run(_ context.Context, p *program) error {
 func describe(w io.Writer, name string) error {
 	dev, why, err := device.Open(name, nil, cudamem.NewClock())
 	if err != nil {
-		_, err = fmt.Fprintf(w, "%-18s not here: %v\n", name, err)
-		return err
+		return line(w, name, fmt.Sprintf("not here: %v", err))
 	}
 	text := describeInfo(dev.Info())
 	if id := dev.Info().ID; id != name {
@@ -40,7 +39,23 @@ func describe(w io.Writer, name string) error {
 	if err := dev.Close(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%-18s %s\n", name, text)
+	return line(w, name, text)
+}
+
+// line writes a device's name and what there is to say about it, in 80 columns.
+func line(w io.Writer, name, text string) error {
+	const indent, width = 19, 80
+	out := fmt.Sprintf("%-*s", indent-1, name)
+	column := indent - 1
+	for _, word := range strings.Fields(text) {
+		if column+1+len(word) > width && column >= indent {
+			out += "\n" + strings.Repeat(" ", indent-1)
+			column = indent - 1
+		}
+		out += " " + word
+		column += 1 + len(word)
+	}
+	_, err := fmt.Fprintln(w, out)
 	return err
 }
 
