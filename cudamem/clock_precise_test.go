@@ -27,3 +27,15 @@ func BenchmarkSleepUntil(b *testing.B) {
 		}
 	}
 }
+
+// TestSleepUntilIsNeverEarly takes some milliseconds of real time.
+func TestSleepUntilIsNeverEarly(t *testing.T) {
+	clock := NewClock()
+	for _, d := range []time.Duration{-time.Hour, 0, 1, 30 * time.Microsecond, 90 * time.Microsecond, 600 * time.Microsecond, 3 * time.Millisecond} {
+		until := clock.Now() + d
+		clock.SleepUntil(until)
+		if now := clock.Now(); now < until {
+			t.Errorf("asked for %v: woke %v early", d, until-now)
+		}
+	}
+}
