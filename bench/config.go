@@ -57,10 +57,12 @@ type Config struct {
 
 // DefaultConfig is the configuration without a preset and without flags: the
 // article's shapes, drawn once into memory, so that reading is not the limit.
-func DefaultConfig() Config {
+func DefaultConfig() Config { return defaultConfig(DefaultWorkers()) }
+
+func defaultConfig(workers int) Config {
 	return Config{
 		Source: "cached", Samples: defaultSamples, Shape: defaultShape(), OnBad: OnBadStop,
-		Batch: 64, Workers: DefaultWorkers(), Prefetch: defaultPrefetch, Epochs: 2, Shuffle: true,
+		Batch: 64, Workers: workers, Prefetch: defaultPrefetch, Epochs: 2, Shuffle: true,
 		Timeout: Duration(time.Minute),
 		Pin:     loader.PinThread, NonBlocking: true, NUMA: "auto",
 		Device: "auto", OutFeatures: 10, LearningRate: 0.01, StepsPerBatch: 1,

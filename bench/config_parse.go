@@ -183,12 +183,13 @@ func AsInputError(err error) error {
 }
 
 // Args is the shortest list of flags that ParseArgs, on DefaultConfig, reads as
-// c again. A preset of the program is named; one from a file is not, since the
+// c again on any machine: a number of workers that the machine decided is
+// spelled out. A preset of the program is named; one from a file is not, since the
 // file may change: its settings are spelled out and Preset is lost.
 func (c Config) Args() []string {
-	base := DefaultConfig()
+	base := defaultConfig(machineWorkers)
 	var args []string
-	if preset, ok := builtinPreset(c.Preset); ok {
+	if preset, ok := builtinPreset(c.Preset, machineWorkers); ok {
 		base = preset.Config
 		args = append(args, "--preset", c.Preset)
 	}

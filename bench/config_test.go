@@ -286,12 +286,12 @@ func TestJSONGivesTheSameConfig(t *testing.T) {
 func TestCommandLine(t *testing.T) {
 	article, _ := LoadPreset("article")
 	article.Pin, article.Shuffle = loader.PinOff, false
-	file := DefaultConfig()
+	file := defaultConfig(3)
 	file.Preset, file.Source, file.Samples = "mine.json", "npy:it's here.npy", 0
 	for want, c := range map[string]Config{
-		"pinscope run": DefaultConfig(),
-		"pinscope run --preset article --no-shuffle --pin off": article,
-		`pinscope run --source 'npy:it'\''s here.npy'`:         file,
+		"pinscope run --workers 3":                                 defaultConfig(3),
+		"pinscope run --preset article --no-shuffle --pin off":     article,
+		`pinscope run --source 'npy:it'\''s here.npy' --workers 3`: file,
 	} {
 		if got := c.CommandLine("run"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

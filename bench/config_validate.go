@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pinscope/bench/loader"
+	"pinscope/bench/source"
 	"pinscope/cudamem"
 )
 
@@ -52,7 +53,7 @@ func allowed(field string) string {
 	}
 	switch field {
 	case "source":
-		return "randn, cached, npy:FILE, images:DIR, tokens, delay:TIME"
+		return source.Names
 	case "shape":
 		return "1 to 8 dimensions of at least 1, such as 3x224x224"
 	case "dtype":

@@ -1,6 +1,9 @@
 package bench
 
-import "runtime"
+import (
+	"fmt"
+	"runtime"
+)
 
 // Limits is what the system has for this process.
 type Limits struct {
@@ -41,4 +44,12 @@ func (l Limits) PinnableBytes() *int64 {
 	}
 	pinnable := *l.AvailableBytes / 2
 	return &pinnable
+}
+
+// String is the memory in words.
+func (l Limits) String() string {
+	if l.AvailableBytes == nil || l.TotalBytes == nil {
+		return "memory unknown"
+	}
+	return fmt.Sprintf("%s available of %s, %s", exact(*l.AvailableBytes), exact(*l.TotalBytes), l.Source)
 }

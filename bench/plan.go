@@ -93,6 +93,11 @@ func (p *Plan) countBatches(m *meter, c Config, spec source.Spec) error {
 	if p.EpochBatches == 0 {
 		return nothingLeft(spec.Samples, c.Batch)
 	}
+	if m.times(spec.Samples, m.plus(spec.SampleBytes, spec.LabelBytes)); m.overflow {
+		return &InputError{Field: "samples", Value: fmt.Sprint(spec.Samples), Problem: fmt.Sprintf(
+			"%d samples of %d bytes and %d bytes of label are too many; allowed is up to 2^63-1 bytes in an epoch",
+			spec.Samples, spec.SampleBytes, spec.LabelBytes)}
+	}
 	p.TotalBatches = m.times(p.EpochBatches, int64(c.Epochs))
 	p.LastRows = c.Batch
 	if short := spec.Samples % c.Batch; short > 0 {
@@ -228,8 +233,8 @@ func CheckPlans(plans []Plan, limits Limits, risk bool) error {
 	field, cure := largest(plans)
 	if spendable != nil && host > *spendable {
 		return &InputError{Field: field, Value: fmt.Sprint(host), Problem: fmt.Sprintf(
-			"%s of host memory are needed, %s can be used (%s available, %s; the rest is left to the system); lower %s",
-			exact(host), exact(*spendable), exact(*limits.AvailableBytes), limits.Source, cure)}
+			"%s of host memory are needed, %s can be used (%s; the rest is left to the system); lower %s",
+			exact(host), exact(*spendable), limits, cure)}
 	}
 	for _, p := range plans {
 		if p.MaxPinned > 0 && pinned > int64(p.MaxPinned) {
@@ -239,9 +244,9 @@ func CheckPlans(plans []Plan, limits Limits, risk bool) error {
 	}
 	if pinnable != nil && pinned > *pinnable && !risk {
 		return &InputError{Field: field, Value: fmt.Sprint(pinned), Problem: fmt.Sprintf(
-			"%s would be pinned, the cap is %s: half of the %s available (%s); lower %s, or add --risk-memory, "+
+			"%s would be pinned, the cap is %s, half of what is available (%s); lower %s, or add --risk-memory, "+
 				"which may slow the system down or make it end programs",
-			exact(pinned), exact(*pinnable), exact(*limits.AvailableBytes), limits.Source, cure)}
+			exact(pinned), exact(*pinnable), limits, cure)}
 	}
 	return nil
 }

@@ -182,11 +182,15 @@ func TestPlanRefusals(t *testing.T) {
 	}
 	// 2^62 bytes a batch: one fits into 63 bits, the queue does not.
 	c = DefaultConfig()
-	c.Source, c.Shape, c.Batch, c.Workers = "randn", Shape{1 << 30, 1 << 30}, 1, 1
+	c.Source, c.Samples, c.Shape, c.Batch, c.Workers = "randn", 1, Shape{1 << 30, 1 << 30}, 1, 1
 	_, err := NewPlan(c, specOf(c), simulated, roomy)
 	var input *InputError
 	if !errors.As(err, &input) || input.Field != "batch" {
 		t.Errorf("C97: %v", err)
+	}
+	c.Samples, c.Shape = math.MaxInt64, Shape{1}
+	if _, err := NewPlan(c, specOf(c), simulated, roomy); !errors.As(err, &input) || input.Field != "samples" {
+		t.Errorf("C97, samples: %v", err)
 	}
 	// No page can be added to a batch of 2^63-1 bytes.
 	spec := source.Spec{Samples: 1, SampleBytes: math.MaxInt64 - 8, LabelBytes: 8, DType: cudamem.Uint8}
@@ -220,12 +224,12 @@ func TestCheckPlans(t *testing.T) {
 		want   []string // parts of the refusal; nil: none
 	}{
 		{"C45", []Plan{ring(256)}, container, false,
-			[]string{"ring-slots: 3,22", "1,879,048,192 B (1.75 GiB) can be used", "2,147,483,648 B (2 GiB) available, container limit", "lower ring-slots, batch"}},
+			[]string{"ring-slots: 3,22", "1,879,048,192 B (1.75 GiB) can be used", "2,147,483,648 B (2 GiB) available of 2,147,483,648 B (2 GiB), container limit", "lower ring-slots, batch"}},
 		{"C47 1.2x", []Plan{plan}, limitsOf(plan.HostBytes * 10 / 12), false, []string{"ring-slots: 1,2", "can be used"}},
 		{"C47 1.2x, risked", []Plan{plan}, limitsOf(plan.HostBytes * 10 / 12), true, []string{"ring-slots: 1,2", "can be used"}},
 		{"C47 0.9x", []Plan{plan}, limitsOf(plan.HostBytes * 10 / 9), false, []string{"can be used"}},
 		{"C47 0.9x, risked", []Plan{plan}, limitsOf(plan.HostBytes * 10 / 9), true, []string{"can be used"}},
-		{"C47 0.6x", []Plan{plan}, limitsOf(plan.PinnedBytes * 10 / 6), false, []string{"would be pinned, the cap is", "half of the", "--risk-memory"}},
+		{"C47 0.6x", []Plan{plan}, limitsOf(plan.PinnedBytes * 10 / 6), false, []string{"would be pinned, the cap is", "half of what is available", "--risk-memory"}},
 		{"C47 0.6x, risked", []Plan{plan}, limitsOf(plan.PinnedBytes * 10 / 6), true, nil},
 		{"half", []Plan{plan}, limitsOf(plan.PinnedBytes * 2), false, nil},
 		{"both sides", []Plan{plan, plan}, limitsOf(plan.PinnedBytes * 2), true, []string{"can be used"}},

@@ -22,7 +22,19 @@ type Preset struct {
 }
 
 // Presets are those of the program, in the order they are listed.
-func Presets() []Preset {
+func Presets() []Preset { return presets(DefaultWorkers()) }
+
+// machineWorkers stands for a number of workers that depends on the machine.
+const machineWorkers = -1
+
+// presets are the presets where the machine's default is so many workers.
+func presets(workers int) []Preset {
+	preset := func(name, description string, change func(*Config)) Preset {
+		c := defaultConfig(workers)
+		c.Preset = name
+		change(&c)
+		return Preset{name, description, c}
+	}
 	return []Preset{
 		preset("article", "the article's script: samples drawn as they are read, 4 workers", func(c *Config) {
 			// 3x224x224 float32, Linear(150528, 10), SGD 0.01 are the defaults.
@@ -47,20 +59,13 @@ func Presets() []Preset {
 			c.Pin, c.CopyStream = loader.PinDirect, loader.Dedicated
 		}),
 		preset("tiny", "over in a second: 256 samples of 3x32x32, for a first look", func(c *Config) {
-			c.Samples, c.Shape, c.Batch, c.Workers = 256, Shape{3, 32, 32}, 16, min(2, DefaultWorkers())
+			c.Samples, c.Shape, c.Batch, c.Workers = 256, Shape{3, 32, 32}, 16, min(2, workers)
 		}),
 	}
 }
 
-func preset(name, description string, change func(*Config)) Preset {
-	c := DefaultConfig()
-	c.Preset = name
-	change(&c)
-	return Preset{name, description, c}
-}
-
-func builtinPreset(name string) (Preset, bool) {
-	for _, p := range Presets() {
+func builtinPreset(name string, workers int) (Preset, bool) {
+	for _, p := range presets(workers) {
 		if p.Name == name {
 			return p, true
 		}
@@ -73,7 +78,7 @@ func builtinPreset(name string) (Preset, bool) {
 // settings that the file leaves out are those of DefaultConfig. The outcome is
 // not validated. The error is an *InputError.
 func LoadPreset(name string) (Config, error) {
-	if p, ok := builtinPreset(name); ok {
+	if p, ok := builtinPreset(name, DefaultWorkers()); ok {
 		return p.Config, nil
 	}
 	if !strings.HasSuffix(name, ".json") {
