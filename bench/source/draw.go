@@ -85,8 +85,26 @@ func (s stream) drawFloat16(dst []byte) {
 	var bits uint32
 	for ; len(dst) >= 2; dst = dst[2:] {
 		bits, s = s.nextNormal()
-		binary.LittleEndian.PutUint16(dst, float16.Fromfloat32(fromBits(bits)).Bits())
+		binary.LittleEndian.PutUint16(dst, half(bits))
 	}
+}
+
+// half rounds a float32, given as bits, to float16. Where neither is subnormal or
+// beyond all finite values, it takes off the excess of exponent (127 - 15) and
+// rounds to even, several times as fast as the library.
+func half(bits uint32) uint16 {
+	const (
+		least    = (127 - 14) << 23 // 2^-14
+		greatest = (127 + 15) << 23 // 2^15
+		dropped  = 23 - 10          // bits of the mantissa
+	)
+	magnitude := bits &^ signBit
+	if magnitude-least >= greatest-least {
+		return float16.Fromfloat32(fromBits(bits)).Bits()
+	}
+	even := magnitude >> dropped & 1
+	rounded := (magnitude - (127-15)<<23 + (1<<(dropped-1) - 1) + even) >> dropped
+	return uint16(bits>>16&(signBit>>16) | rounded)
 }
 
 func (s stream) drawBytes(dst []byte) {

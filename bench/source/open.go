@@ -47,6 +47,8 @@ var kinds = map[string]kind{
 	"randn":  {probe: probeRandn, open: openRandn},
 	"cached": {memory: true, probe: probeCached, open: openCached},
 	"tokens": {probe: probeTokens, open: openTokens},
+	"npy":    {argument: "FILE", files: true, memory: true, probe: probeNpy, open: openNpy},
+	"images": {argument: "DIR", files: true, probe: probeImages, open: openImages},
 	"delay":  {argument: "TIME", check: checkDelay, probe: probeDelay, open: openDelay},
 }
 
