@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -147,6 +148,7 @@ func (s *side) repeat(position int, warmup bool) error {
 	lane := recorder.Lane(trace.Trainer, 0, "host, monotonic")
 	pass := s.loader.NewPass(recorder, lane)
 	s.session.live.watch(recorder, s.trainer)
+	runtime.GC() // what repeats before left behind is collected before the clock starts, not while it runs
 	before := cudamem.ReadLedger().Calls
 	outcome, err := s.trainer.Run(pass, func() { pass.Start(s.session.ctx) }, recorder, lane)
 	calls := cudamem.ReadLedger().Calls - before

@@ -97,7 +97,7 @@ func BenchmarkLength(b *testing.B) {
 // BenchmarkRecording is the cost of recording: a run with it takes at most 1 %
 // longer than one without. on/off is the median ratio of paired runs.
 func BenchmarkRecording(b *testing.B) {
-	base := []string{"source=cached", "samples=640", "batch=64", "workers=2", "pin=direct", "non-blocking=true"}
+	base := []string{"source=cached", "samples=640", "epochs=8", "batch=64", "workers=2", "pin=direct", "non-blocking=true"}
 	on := readied(b, endless(benchConfig(b, base...)), RunOptions{})
 	off := readied(b, endless(benchConfig(b, base...)), RunOptions{NoRecording: true})
 	reportRatio(b, "on/off", func() time.Duration { return repeatOnce(b, on) }, func() time.Duration { return repeatOnce(b, off) })

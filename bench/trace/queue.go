@@ -30,7 +30,11 @@ type queueRecord struct {
 
 func newQueueRecord(limit int) queueRecord {
 	// One point alone could not be thinned.
-	return queueRecord{kept: make([]QueuePoint, 0, max(2, limit)), keepEvery: 1, tail: make([]QueuePoint, tailSpans)}
+	q := queueRecord{kept: make([]QueuePoint, max(2, limit)), keepEvery: 1, tail: make([]QueuePoint, tailSpans)}
+	touch(q.kept)
+	touch(q.tail)
+	q.kept = q.kept[:0]
+	return q
 }
 
 func (q *queueRecord) add(p QueuePoint) {
