@@ -86,7 +86,7 @@ func (w *watcher) progress(p *bench.Progress) {
 func progressText(p *bench.Progress) string {
 	text := strings.TrimSpace(p.Phase + " " + p.Side)
 	if p.Repeats > 0 {
-		text += fmt.Sprintf(", repeat %d of %d, %.0f %%", min(p.Repeat+1, p.Repeats), p.Repeats, p.Done*100)
+		text += fmt.Sprintf(", repeat %d of %d, %.0f %%", p.Repeat, p.Repeats, p.Done*100)
 	}
 	if p.SamplesPerS != nil {
 		text += ", " + units.Number(*p.SamplesPerS, 0) + " samples/s"
