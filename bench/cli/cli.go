@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -80,10 +81,12 @@ func asInput(err error) error {
 	return &bench.InputError{Problem: err.Error()}
 }
 
-// areFiles says whether all arguments name files, which the window opens.
+// areFiles says whether all arguments name results or reports, which the window
+// opens. The ending decides, so that a file called "run" is not in the way.
 func areFiles(args []string) bool {
 	for _, arg := range args {
-		if info, err := os.Stat(arg); err != nil || info.IsDir() || strings.HasPrefix(arg, "-") {
+		ending := strings.ToLower(filepath.Ext(arg))
+		if _, err := os.Stat(arg); err != nil || ending != ".json" && ending != ".png" {
 			return false
 		}
 	}

@@ -130,6 +130,16 @@ func TestWrongInput(t *testing.T) {
 	}
 }
 
+func TestFileNamedAsCommand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("version", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, _ := call("version"); code != exitFine || !strings.HasPrefix(stdout, "pinscope ") {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+}
+
 func TestDevices(t *testing.T) {
 	code, stdout, stderr := call("devices")
 	if code != exitFine || stderr != "" {
