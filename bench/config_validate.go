@@ -156,14 +156,10 @@ func (c Config) validateSource(p *problems) {
 	if len(c.Shape) < 1 || len(c.Shape) > 8 || slices.Min(c.Shape) < 1 {
 		p.refuse("shape", strconv.Quote(c.Shape.String()))
 	}
-	kind, argument, hasArgument := strings.Cut(c.Source, ":")
+	kind, _, err := source.Parse(c.Source)
 	switch {
-	case slices.Contains([]string{"randn", "cached", "tokens"}, kind) && !hasArgument:
-	case (kind == "npy" || kind == "images" || kind == "delay") && argument != "":
-	default:
-		p.refuse("source", strconv.Quote(c.Source))
-	}
-	switch {
+	case err != nil:
+		p.explain("source", c.Source, "%s", strings.TrimPrefix(err.Error(), "source "))
 	case kind == "tokens" && c.DType != cudamem.Int64:
 		p.explain("dtype", c.DType.String(), "%s is not allowed with source tokens; allowed is int64", c.DType)
 	case kind == "images" && c.DType != cudamem.Float32 && c.DType != cudamem.Uint8:
