@@ -208,7 +208,7 @@ func (p *Plan) note(c Config, limits Limits) {
 		say("The last batch of an epoch holds %s samples instead of %s.", units.Count(p.LastRows), units.Count(c.Batch))
 	}
 	if p.IdleWorkers > 0 {
-		say("%d of %d workers have nothing to do: an epoch has %s batches.", p.IdleWorkers, c.Workers, units.Count(p.EpochBatches))
+		say("Nothing to do for %d of %d workers: an epoch has %s.", p.IdleWorkers, c.Workers, batches(p.EpochBatches))
 	}
 	if c.Workers == 0 && (c.Prefetch != defaultPrefetch || c.KeepWorkers) {
 		say("Without workers, prefetch and keep-workers are ignored: the training loop loads by itself.")

@@ -153,7 +153,7 @@ func TestPlanNotes(t *testing.T) {
 		{"nothing to say", func(c *Config) {}, ""},
 		{"C09", func(c *Config) { c.Samples, c.Batch, c.Workers, c.DropLast = 700, 128, 16, true },
 			"60 samples at the end of each epoch are dropped: they do not fill a batch of 128.\n" +
-				"11 of 16 workers have nothing to do: an epoch has 5 batches."},
+				"Nothing to do for 11 of 16 workers: an epoch has 5 batches."},
 		{"C24", func(c *Config) { c.Samples = 1000 }, "The last batch of an epoch holds 40 samples instead of 64."},
 		{"C33", func(c *Config) { c.Workers, c.Prefetch = 0, 4 },
 			"Without workers, prefetch and keep-workers are ignored: the training loop loads by itself."},
