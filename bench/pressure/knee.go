@@ -13,8 +13,11 @@ import (
 const (
 	leastFall   = 0.10
 	scatterFall = 3
-	madToSigma  = 1.4826 // median absolute deviation to standard deviation, normal distribution
 	fewScatter  = 3
+
+	// Of normally distributed values the median distance between neighbours is
+	// 0.6745 x sqrt(2) standard deviations.
+	neighboursToSigma = 1 / (0.6745 * math.Sqrt2)
 )
 
 // Point is a value measured with so much ballast held; nil was not measured.
@@ -35,10 +38,10 @@ type Knee struct {
 
 // FindKnee finds the first step from which on every value lies below what it was
 // before: below the median of the earlier values by more than a tenth, and by
-// more than three times their scatter (median absolute deviation, scaled to a
-// standard deviation) where there are three or more. A single bad step among good
-// ones is thus no knee, and a value that sinks slowly has its knee where it has
-// lost a tenth. Points are in rising order of bytes; several with as many bytes as
+// more than three times their scatter where there are three or more. Scatter is
+// the median distance between neighbours, scaled to a standard deviation: unlike
+// the distance from the middle it does not grow when values sink slowly, and one
+// stray value hardly moves it. A single bad step among good ones is thus no knee. Points are in rising order of bytes; several with as many bytes as
 // the first are what the fall is seen against from the start. nil: no knee.
 func FindKnee(points []Point) *Knee {
 	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
@@ -74,17 +77,16 @@ func median(values []float64) float64 {
 	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
-// scatter is the spread of values about their median, as a standard deviation.
+// scatter is the noise of values as a standard deviation; 0 if they are too few.
 func scatter(values []float64) float64 {
 	if len(values) < fewScatter {
 		return 0
 	}
-	middle := median(values)
-	away := make([]float64, len(values))
-	for i, v := range values {
-		away[i] = math.Abs(v - middle)
+	apart := make([]float64, len(values)-1)
+	for i := range apart {
+		apart[i] = math.Abs(values[i+1] - values[i])
 	}
-	return madToSigma * median(away)
+	return neighboursToSigma * median(apart)
 }
 
 // Text is the knee in a sentence about what.
