@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/x448/float16"
+
 	"pinscope/cudamem"
 )
 
@@ -99,4 +101,31 @@ func BenchmarkDraw(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/150528, "ns/value")
 	})
+}
+
+// half must round as the library does, for every float16 and beside the middle of
+// each two.
+func TestHalf(t *testing.T) {
+	for h := range 0x7c00 { // all finite magnitudes
+		bits := math.Float32bits(float16.Frombits(uint16(h)).Float32())
+		for _, near := range []uint32{bits, bits + 1, bits + 0xfff, bits + 0x1000, bits + 0x1001, bits | signBit} {
+			if got, want := half(near), float16.Fromfloat32(fromBits(near)).Bits(); got != want {
+				t.Fatalf("%v rounds to %#x, want %#x", fromBits(near), got, want)
+			}
+		}
+	}
+}
+
+// Samples of one seed are stretches of 2^32 words of one sequence.
+func TestStreamsDoNotMeet(t *testing.T) {
+	var stretch uint64 = 1 << 32
+	for _, index := range []int64{0, 1, 1<<32 - 2} {
+		end := newStream(3, index) + stream(stretch*splitStep)
+		if newStream(3, index+1) != end {
+			t.Errorf("the stream of sample %d does not begin where that of %d ends", index+1, index)
+		}
+	}
+	if newStream(3, 0) == newStream(3, 1<<32) {
+		t.Error("samples 0 and 2^32 are equal")
+	}
 }
