@@ -70,13 +70,13 @@ func (r Root) chain(controller, usualMount string) hierarchy {
 	if at < 0 {
 		return nil
 	}
-	mount, inside := usualMount, groups[at].Path
+	mount, inside := usualMount, below("/", groups[at].Path)
 	if mounts, err := fs.GetMounts(); err == nil {
-		found := bestMount(mounts, controller, inside)
+		found := bestMount(mounts, controller, groups[at].Path)
 		if found == nil {
 			return nil
 		}
-		mount, inside = found.MountPoint, below(found.Root, inside)
+		mount, inside = found.MountPoint, below(found.Root, groups[at].Path)
 	}
 	return r.climb(mount, inside, controller != "")
 }
@@ -118,7 +118,7 @@ func below(root, inside string) string {
 	case strings.HasPrefix(inside, "/.."), !covers(root, inside):
 		return "/"
 	case root == "/":
-		return path.Clean(inside)
+		return path.Clean("/" + inside)
 	default:
 		return path.Clean("/" + strings.TrimPrefix(inside, root))
 	}
@@ -132,7 +132,7 @@ func (r Root) climb(mount, inside string, v1 bool) (chain hierarchy) {
 		if info, err := os.Stat(g.folder); err == nil && info.IsDir() {
 			chain = append(chain, g)
 		}
-		if inside == "/" || inside == "." || inside == "" {
+		if inside == "/" {
 			return chain
 		}
 		inside = path.Dir(inside)

@@ -1,6 +1,7 @@
 package pressure
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -57,16 +58,23 @@ func (r Root) virtualMachine() string {
 	if kind, ok := r.text("sys/hypervisor/type"); ok && kind != "" {
 		return kind
 	}
-	if fs, _, err := r.procfs(); err == nil {
-		if cpus, err := fs.CPUInfo(); err == nil && len(cpus) > 0 {
-			for _, flag := range cpus[0].Flags {
-				if flag == "hypervisor" {
-					return "virtual machine"
-				}
-			}
-		}
+	if r.hypervisorFlag() {
+		return "virtual machine"
 	}
 	return ""
+}
+
+// hypervisorFlag reads the first processor's flags. (procfs has no CPUInfo
+// outside Linux.)
+func (r Root) hypervisorFlag() bool {
+	text, _ := r.text("proc/cpuinfo")
+	for row := range strings.Lines(text) {
+		key, flags, _ := strings.Cut(row, ":")
+		if strings.TrimSpace(key) == "flags" {
+			return slices.Contains(strings.Fields(flags), "hypervisor")
+		}
+	}
+	return false
 }
 
 // wsl2: Microsoft's kernels say so in their release; version 1 has no kernel of
