@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/x448/float16"
@@ -197,16 +198,37 @@ func TestLossFalls(t *testing.T) {
 func TestHugeLogits(t *testing.T) {
 	d, _ := Open(cudamem.NewPlainClock())
 	spec := cudamem.LinearSpec{Features: 1, Classes: 2, MaxRows: 1, LearningRate: 1, Cells: 1}
-	l := newLinear(t, d, spec)
-	copy(l.weights.Data, []float32{2000, -2000})
-	b := newBatch(t, d, spec, 1, rand.New(rand.NewPCG(1, 1)))
-	binary.NativeEndian.PutUint32(b.buffer.Bytes()[b.inputs:], math.Float32bits(1))
-	binary.NativeEndian.PutUint64(b.buffer.Bytes(), 1)
-	if err := l.Step(nil, b.buffer, b.inputs, 0, 8, 1, 0); err != nil {
-		t.Fatal(err)
+	for label, weights := range [][]float32{{-2000, 2000}, {2000, -2000}} {
+		l := newLinear(t, d, spec)
+		copy(l.weights.Data, weights)
+		b := newBatch(t, d, spec, 1, rand.New(rand.NewPCG(1, 1)))
+		binary.NativeEndian.PutUint32(b.buffer.Bytes()[b.inputs:], math.Float32bits(1))
+		binary.NativeEndian.PutUint64(b.buffer.Bytes(), uint64(label))
+		if err := l.Step(nil, b.buffer, b.inputs, 0, 8, 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		if loss, _ := l.Loss(0); loss != 4000 {
+			t.Errorf("weights %v: loss %v, want 4000", weights, loss)
+		}
 	}
-	if loss, _ := l.Loss(0); loss != 4000 {
-		t.Errorf("loss %v, want 4000", loss)
+}
+
+// TestConversion: what the values of each type stand for.
+func TestConversion(t *testing.T) {
+	for _, c := range []struct {
+		as    cudamem.DType
+		bytes []byte
+		want  []float32
+	}{
+		{cudamem.Float32, binary.NativeEndian.AppendUint32(nil, math.Float32bits(-1.5)), []float32{-1.5}},
+		{cudamem.Float16, binary.NativeEndian.AppendUint16(nil, 0xbe00), []float32{-1.5}},
+		{cudamem.Uint8, []byte{0, 255}, []float32{0, 1}},
+		{cudamem.Int64, binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, 65536), math.MaxUint64), []float32{1, -1.0 / 65536}},
+	} {
+		l := &linear{spec: cudamem.LinearSpec{Input: c.as}, input: make([]float32, 8)}
+		if got := l.floats(c.bytes); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.as, got, c.want)
+		}
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"pinscope/cudamem"
 )
 
+// CUDA says that this build opens real GPUs.
+const CUDA = false
+
 var errNoCUDA = errors.New("device cuda: this build has no CUDA support; run pinscope-cuda instead, " +
 	"which \"go build -tags cuda,headless -o pinscope-cuda .\" builds")
 

@@ -75,17 +75,17 @@ func digestOf(b []byte, base int64, full bool) uint64 {
 var sizes = []int64{1, 63, 64, 65, 4000, cudamem.LineStride, cudamem.LineStride + 1, 3*cudamem.LineStride - 1,
 	chunkBytes, chunkBytes + 1, 2*chunkBytes + 63, 5*chunkBytes - 1}
 
-// TestDataArrives: there and back, at odd offsets, by every kind of memory; all of it
-// where every byte is moved, else the lines and nothing outside the range.
+// TestDataArrives: there and back, at odd offsets; all of it where every byte is
+// moved, else the lines and nothing outside the range.
 func TestDataArrives(t *testing.T) {
 	for _, paced := range []string{"0", "6"} {
-		for _, kind := range []cudamem.HostKind{cudamem.Pageable, cudamem.Pinned} {
+		for _, kinds := range [][2]cudamem.HostKind{{cudamem.Pageable, cudamem.Pageable}, {cudamem.Pinned, cudamem.Pageable}, {cudamem.Pageable, cudamem.Pinned}} {
 			for _, full := range []bool{false, true} {
-				t.Run(fmt.Sprintf("pageable-gbps %s, %v, every byte %v", paced, kind, full), func(t *testing.T) {
+				t.Run(fmt.Sprintf("pageable-gbps %s, %v, every byte %v", paced, kinds, full), func(t *testing.T) {
 					inBubble(t, map[string]string{"pageable-gbps": paced}, func(r *rig) {
 						digests := r.digester(full)
 						for _, size := range sizes {
-							src, dst, slot, s := r.host(kind, size+7), r.host(kind, size+9), r.memory(size+128), r.stream()
+							src, dst, slot, s := r.host(kinds[0], size+7), r.host(kinds[1], size+9), r.memory(size+128), r.stream()
 							clear(dst.Bytes())
 							r.must(s.CopyHtoD(slot, 64, src, 7, size))
 							r.must(digests.Digest(s, slot, 64, size, 0, false))
@@ -98,7 +98,7 @@ func TestDataArrives(t *testing.T) {
 							if digestOf(got, 0, full) != digestOf(sent, 0, full) || full && !bytes.Equal(got, sent) {
 								t.Errorf("%d bytes: not what was sent came back", size)
 							}
-							staged := kind == cudamem.Pageable && paced == "0" // all of it went through the buffers
+							staged := paced == "0" && kinds[0] == kinds[1] // all of it went through the same buffers
 							if !full && !staged && size > 4096 && bytes.Equal(got, sent) {
 								t.Errorf("%d bytes: every byte was moved", size)
 							}
@@ -131,6 +131,22 @@ func TestSmallPageableCopyTakesItsBytesAlong(t *testing.T) {
 			r.free(host, slot)
 		})
 	}
+}
+
+// TestEveryByteStays: a digester of lines does not undo what one of every byte asked for.
+func TestEveryByteStays(t *testing.T) {
+	inBubble(t, nil, func(r *rig) {
+		full, lines := r.digester(true), r.digester(false)
+		host, slot, s := r.host(cudamem.Pinned, 100_000), r.memory(100_000), r.stream()
+		r.htod(s, slot, host)
+		r.must(full.Digest(s, slot, 0, 100_000, 0, false))
+		r.must(lines.Digest(s, slot, 0, 100_000, 0, false))
+		r.must(s.Synchronize())
+		if full.Value(0) != digestOf(host.Bytes(), 0, true) || lines.Value(0) != digestOf(host.Bytes(), 0, false) {
+			t.Error("wrong digests")
+		}
+		r.free(host, slot)
+	})
 }
 
 func TestDigestsAddUp(t *testing.T) {

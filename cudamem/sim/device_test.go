@@ -115,7 +115,7 @@ func TestDeviceMemoryIsLimited(t *testing.T) {
 			r.must(l.Close())
 			r.must(l.Close())
 		}
-		if _, err := r.d.NewLinear(cudamem.LinearSpec{Features: 1 << 40, Classes: 1 << 40, MaxRows: 1, Cells: 1}); err == nil {
+		if _, err := r.d.NewLinear(cudamem.LinearSpec{Features: 1 << 62, Classes: 1, MaxRows: 1, Cells: 1}); err == nil {
 			t.Error("weights whose size wraps were allocated")
 		}
 	})

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -72,7 +73,8 @@ func TestC12Periods(t *testing.T) {
 // another one for 7.6; pinned ones, and small ones, do not block.
 func TestC20PageableWaitsForItsStream(t *testing.T) {
 	const size = 64 << 20
-	chunk := 2097152 * time.Nanosecond / 8 // 2 MiB at 8 GB/s
+	const chunk = 2097152 / 8 * time.Nanosecond // 2 MiB at 8 GB/s
+	const us = time.Microsecond                 // the latency of each copy
 	for _, c := range []struct {
 		name    string
 		paced   string
@@ -82,18 +84,18 @@ func TestC20PageableWaitsForItsStream(t *testing.T) {
 		blocked time.Duration
 		end     time.Duration
 	}{
-		{"paced, same stream", "4", cudamem.Pageable, size, false, 37*ms + 16777216, 37*ms + 16777216},
-		{"paced, other stream", "4", cudamem.Pageable, size, true, 16777216, 16777216},
+		{"paced, same stream", "4", cudamem.Pageable, size, false, 37*ms + us + 16777216, 37*ms + us + 16777216},
+		{"paced, other stream", "4", cudamem.Pageable, size, true, us + 16777216, us + 16777216},
 		// Two chunks are still under way when the last one is staged.
-		{"staged, same stream", "0", cudamem.Pageable, size, false, 37*ms + 30*chunk, 37*ms + 32*chunk},
-		{"staged, other stream", "0", cudamem.Pageable, size, true, 30 * chunk, 32 * chunk},
-		{"64 KiB", "0", cudamem.Pageable, 64 << 10, false, 0, 37*ms + 8192*time.Nanosecond},
-		{"a byte more", "0", cudamem.Pageable, 64<<10 + 1, false, 37 * ms, 37*ms + 8192*time.Nanosecond},
-		{"pinned", "0", cudamem.Pinned, size, false, 0, 37*ms + 32*chunk},
-		{"managed", "0", cudamem.Managed, size, true, 0, 32 * chunk},
+		{"staged, same stream", "0", cudamem.Pageable, size, false, 37*ms + us + 30*chunk, 37*ms + us + 32*chunk},
+		{"staged, other stream", "0", cudamem.Pageable, size, true, us + 30*chunk, us + 32*chunk},
+		{"64 KiB", "0", cudamem.Pageable, 64 << 10, false, 0, 37*ms + us + 8192},
+		{"a byte more", "0", cudamem.Pageable, 64<<10 + 1, false, 37 * ms, 37*ms + us + 8192},
+		{"pinned", "0", cudamem.Pinned, size, false, 0, 37*ms + us + 32*chunk},
+		{"managed", "0", cudamem.Managed, size, true, 0, us + 32*chunk},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inBubble(t, map[string]string{"link-gbps": "8", "pageable-gbps": c.paced, "compute": "37ms"}, func(r *rig) {
+			inBubble(t, map[string]string{"link-gbps": "8", "latency": "1us", "pageable-gbps": c.paced, "compute": "37ms"}, func(r *rig) {
 				host, slot, s := r.host(c.kind, c.bytes), r.memory(c.bytes), r.stream()
 				r.step(r.linear(), s, slot)
 				on := s
@@ -105,6 +107,26 @@ func TestC20PageableWaitsForItsStream(t *testing.T) {
 				r.want("end of copy", r.end(on), c.end)
 				r.free(host, slot)
 			})
+		})
+	}
+}
+
+// TestPageableCopyTakesNoEngineWhileItWaits: another stream's copy goes first.
+func TestPageableCopyTakesNoEngineWhileItWaits(t *testing.T) {
+	for _, paced := range []string{"12", "0"} {
+		inBubble(t, map[string]string{"pageable-gbps": paced, "compute": "37ms"}, func(r *rig) {
+			const size = 1_200_000 // 0.1 ms
+			pageable, pinned, slot := r.host(cudamem.Pageable, size), r.host(cudamem.Pinned, size), r.memory(size)
+			busy, other := r.stream(), r.stream()
+			r.step(r.linear(), busy, slot)
+			var copying sync.WaitGroup
+			copying.Go(func() { r.htod(busy, slot, pageable) })
+			r.clock.SleepUntil(ms)
+			r.htod(other, slot, pinned)
+			r.want("pinned copy on another stream", r.end(other), ms+ms/10)
+			copying.Wait()
+			r.want("pageable copy", r.end(busy), 37*ms+ms/10)
+			r.free(pageable, pinned, slot)
 		})
 	}
 }
@@ -271,10 +293,11 @@ func TestEvents(t *testing.T) {
 		if done, _ := e.Done(); !done {
 			t.Error("not done at its time")
 		}
+		r.clock.SleepUntil(2 * ms)
 		r.must(s.Record(e)) // on an idle stream: now
 		at, err := e.Time()
 		r.must(err)
-		r.want("recorded again", at, ms)
+		r.want("recorded again", at, 2*ms)
 		r.must(e.Close())
 		if s.Record(e) == nil {
 			t.Error("a closed event can be recorded")
