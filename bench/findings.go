@@ -101,12 +101,28 @@ func (s *Side) starved() string {
 	if need := workersNeeded(p.loading(), device); need > s.Config.Workers {
 		text += fmt.Sprintf("; at least %d workers would keep it busy (%s to fill a batch / %s)",
 			need, units.Duration(p.loading()), units.Duration(device))
+		if cpus := workersNeeded(s.loadingCPU(), device); cpus > s.Plan.UsableCPUs {
+			text += fmt.Sprintf(", but filling a batch takes %s of CPU time, which needs %d CPUs, and %d are usable: loading itself has to become cheaper",
+				units.Duration(s.loadingCPU()), cpus, s.Plan.UsableCPUs)
+		}
 	}
 	return text
 }
 
-// workersNeeded is how many workers fill batches as fast as the device takes
-// them; 0 where that is no sensible number. A hundredth of a worker is noise.
+// loadingCPU is the CPU time that filling a batch takes, as a mean; 0 where that
+// was not measured.
+func (s *Side) loadingCPU() (cpu time.Duration) {
+	batches := s.Repeats[*s.Typical].Batches
+	for _, stage := range []trace.Stage{trace.Load, trace.Collate} {
+		if sum := s.Trace.Stage(stage); sum.CPU != nil {
+			cpu += *sum.CPU / time.Duration(batches)
+		}
+	}
+	return cpu
+}
+
+// workersNeeded is how many workers, or CPUs, fill batches as fast as the device
+// takes them; 0 where that is no sensible number. A hundredth of a worker is noise.
 func workersNeeded(filling, device time.Duration) int {
 	if device <= 0 || filling <= 0 {
 		return 0

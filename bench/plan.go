@@ -21,6 +21,7 @@ type Plan struct {
 	TotalBatches   int64 `json:"total_batches"`   // in a repeat: over all epochs
 	LastRows       int64 `json:"last_rows"`       // samples in the last batch of an epoch
 	DroppedSamples int64 `json:"dropped_samples"` // left out of each epoch by drop_last
+	UsableCPUs     int   `json:"usable_cpus"`     // by affinity and quota
 	IdleWorkers    int   `json:"idle_workers"`    // that have no batch to fill in an epoch
 
 	BatchBytes      int64 `json:"batch_bytes"`       // input of a full batch
@@ -65,7 +66,7 @@ const deviceSlots = 2
 // device. The error is an *InputError: something does not fit into 63 bits, or
 // nothing is left to train on.
 func NewPlan(c Config, spec source.Spec, info cudamem.Info, limits Limits) (Plan, error) {
-	p := Plan{Samples: spec.Samples, MaxPinned: c.MaxPinned, Notes: []string{}, Warnings: []string{}}
+	p := Plan{Samples: spec.Samples, UsableCPUs: limits.UsableCPUs, MaxPinned: c.MaxPinned, Notes: []string{}, Warnings: []string{}}
 	p.data = strings.Join([]string{c.Source, fmt.Sprint(spec.Samples), fmt.Sprint(spec.Shape), spec.DType.String(),
 		fmt.Sprint(c.Seed)}, "|")
 	m := &meter{}

@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -19,6 +21,10 @@ type RunOptions struct {
 
 	// Command is the command line for the result; "" makes one up from the settings.
 	Command string
+
+	// Device is opened instead of what the settings name, for the reason given:
+	// where "auto" has been decided already. "" opens what the settings name.
+	Device, DeviceWhy string
 
 	// Clock is the time base; nil takes the precise one. Tests give their own.
 	Clock cudamem.Clock
@@ -91,12 +97,15 @@ func (s *session) prepare(configs []Config) error {
 			label = string(rune('A' + i))
 		}
 		s.sides = append(s.sides, &side{session: s, config: c, label: label})
+		if c.Device != configs[0].Device || !maps.Equal(c.Sim, configs[0].Sim) {
+			return &InputError{Field: "device", Value: c.Device, Problem: "A and B have to be measured on the same device, with the same --sim values"}
+		}
 	}
-	dev, why, err := device.Open(configs[0].Device, configs[0].Sim, s.clock)
+	dev, why, err := device.Open(cmp.Or(s.o.Device, configs[0].Device), configs[0].Sim, s.clock)
 	if err != nil {
 		return &InputError{Field: "device", Value: configs[0].Device, Problem: err.Error()}
 	}
-	s.device = dev
+	s.device, why = dev, cmp.Or(s.o.DeviceWhy, why)
 	s.result.Device = newDevice(dev.Info(), why)
 	s.result.Simulated = dev.Info().Simulated
 	s.emit(Event{Type: "start", Start: &StartInfo{Kind: s.result.Kind, Tool: s.result.Tool,

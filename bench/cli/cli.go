@@ -34,6 +34,7 @@ const (
 
 // program is one call of Main.
 type program struct {
+	args           []string // without the program's name
 	stdout, stderr io.Writer
 	interrupted    atomic.Int32 // exit code of the signal that came, 0 while none has
 }
@@ -60,7 +61,7 @@ const description = "Shows what pinned (page-locked) host memory does to a train
 // window opens the window on some files. It returns the exit code. SIGINT and
 // SIGTERM cancel what is under way; a second one ends the process at once.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer, window func(files []string) error) int {
-	p := &program{stdout: stdout, stderr: stderr}
+	p := &program{args: args, stdout: stdout, stderr: stderr}
 	if len(args) == 0 || areFiles(args) {
 		return p.exit(asInput(window(args)))
 	}
@@ -161,9 +162,12 @@ func (p *program) catchSignals(parent context.Context) (ctx context.Context, sto
 // exitCode is the code that an outcome is told by.
 func (p *program) exitCode(err error) int {
 	var input *bench.InputError
+	var other exitCode
 	switch code := p.interrupted.Load(); {
 	case err == nil:
 		return exitFine
+	case errors.As(err, &other):
+		return int(other)
 	case code != 0:
 		return int(code)
 	case errors.As(err, &input):
@@ -175,7 +179,7 @@ func (p *program) exitCode(err error) int {
 
 // exit writes an error, a line for each problem, and gives its exit code.
 func (p *program) exit(err error) int {
-	if err != nil {
+	if err != nil && !errors.As(err, new(exitCode)) {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintf(p.stderr, "pinscope: %s\n", strings.TrimRight(line, "\n"))
 		}

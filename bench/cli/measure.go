@@ -57,7 +57,11 @@ func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
 	if err := errors.Join(m.validate(), o.check()); err != nil {
 		return o.failed(p, w, err)
 	}
-	options := bench.RunOptions{Events: w.event, Command: m.command}
+	name, why, err := p.choose(m.configs[0])
+	if err != nil {
+		return o.failed(p, w, err)
+	}
+	options := bench.RunOptions{Events: w.event, Command: m.command, Device: name, DeviceWhy: why}
 	if o.DryRun {
 		return o.failed(p, w, bench.DryRun(ctx, m.kind, m.configs, options))
 	}
