@@ -9,6 +9,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 
@@ -167,12 +168,21 @@ func formatOf(r *bufio.Reader) (format, error) {
 	return format{}, errors.New("it is neither a JPEG nor a PNG file")
 }
 
-// decodeError says the commonest damage in words.
+// decodeError tells what a decoder met apart: a failing disk, a file that others
+// can read, and damage.
 func decodeError(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return errors.New("it is cut off")
+	var (
+		path *fs.PathError
+		jpg  jpeg.UnsupportedError
+		png  png.UnsupportedError
+	)
+	switch {
+	case err == nil, errors.As(err, &jpg), errors.As(err, &png):
+		return err
+	case errors.As(err, &path):
+		return path.Err
 	}
-	return cause(err)
+	return fmt.Errorf("it is damaged or cut off: %w", err)
 }
 
 // writeChannels writes the scaled image, channel after channel.
