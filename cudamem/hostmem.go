@@ -41,8 +41,8 @@ func LockPages(memory []byte) error {
 	return nil
 }
 
-// TouchPages makes memory that MapPages gave resident, without locking it. What it
-// holds becomes zero.
+// TouchPages makes memory that MapPages has just given resident, without locking
+// it: it writes a zero into each page.
 func TouchPages(memory []byte) {
 	memory = memory[:cap(memory)]
 	for at := 0; at < len(memory); at += os.Getpagesize() {

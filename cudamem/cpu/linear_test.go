@@ -133,7 +133,7 @@ func newLinear(t testing.TB, d cudamem.Device, spec cudamem.LinearSpec) *linear 
 func TestStepMatchesReference(t *testing.T) {
 	d, _ := Open(cudamem.NewPlainClock())
 	for _, c := range []struct{ features, classes, rows int }{
-		{1, 1, 1}, {1, 2, 3}, {7, 3, 5}, {63, 10, 64}, {193, 191, 65}, {192, 64, 64}, {1001, 65, 130}, {385, 193, 2}, {3072, 10, 33},
+		{1, 1, 1}, {1, 2, 3}, {7, 3, 5}, {63, 10, 64}, {193, 191, 65}, {192, 64, 64}, {385, 193, 2}, {1001, 5, 130},
 	} {
 		for _, input := range []cudamem.DType{cudamem.Float32, cudamem.Float16, cudamem.Uint8, cudamem.Int64} {
 			t.Run(fmt.Sprintf("%d features, %d classes, %d rows, %v", c.features, c.classes, c.rows, input), func(t *testing.T) {

@@ -13,7 +13,7 @@ func BenchmarkCopy(b *testing.B) {
 		name string
 		kind cudamem.HostKind
 		size int64
-	}{{"4000B", cudamem.Pinned, 4000}, {"4000B-pageable", cudamem.Pageable, 4000}, {"1MiB", cudamem.Pinned, 1 << 20}} {
+	}{{"4000B", cudamem.Pinned, 4000}, {"4000B-pageable", cudamem.Pageable, 4000}, {"1MiB", cudamem.Pinned, 1 << 20}, {"38.5MB", cudamem.Pinned, 38535168}} {
 		b.Run(c.name, func(b *testing.B) {
 			cycle := copyCycle(b, c.kind, c.size)
 			b.ReportAllocs()

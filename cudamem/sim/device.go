@@ -18,7 +18,7 @@ type device struct {
 
 	mu         sync.Mutex // guards what follows: the schedule
 	htod, dtoh *engine    // the same one if there is only one
-	compute    engine
+	compute    *engine
 	link       link
 	lastEnd    time.Duration // of all that was queued
 	queue      queue
@@ -54,7 +54,7 @@ func OpenFaulty(model Model, clock cudamem.Clock, faults Faults) (cudamem.Device
 	if model.CopyEngines > 1 {
 		d.dtoh = newEngine(&model, 2)
 	}
-	d.compute = *newEngine(&model, 3)
+	d.compute = newEngine(&model, 3)
 	d.link.idleAt = math.MinInt64 / 2 // long idle
 	if err := d.staging.open(); err != nil {
 		return nil, fmt.Errorf("sim: %s: %w", d.info.ID, err)
@@ -65,8 +65,7 @@ func OpenFaulty(model Model, clock cudamem.Clock, faults Faults) (cudamem.Device
 func describe(m *Model) cudamem.Info {
 	info := cudamem.Info{
 		ID: "sim:" + m.Name, Name: "simulated " + m.Name + " GPU", Simulated: true,
-		Driver: "none (simulated)", NUMANode: -1,
-		MemoryBytes: m.MemoryBytes, CopyEngines: m.CopyEngines, UnifiedAddressing: true,
+		NUMANode: -1, MemoryBytes: m.MemoryBytes, CopyEngines: m.CopyEngines, UnifiedAddressing: true,
 		LinkGBps: m.LinkGBps, AlwaysDigests: true,
 		EventClock: "computed from the model, on the host's monotonic clock", Model: m.Settings(),
 	}

@@ -181,6 +181,7 @@ func TestMisuse(t *testing.T) {
 			"closed layer":             closedLayer.Step(s, slot, 0, 0, 8, 1, 0),
 			"digest to no cell":        digests.Digest(s, slot, 0, 64, 4, false),
 			"digest off the lines":     digests.Digest(s, slot, 8, 8, 0, false),
+			"digest of pinned memory":  digests.Digest(s, host, 0, 64, 0, false),
 			"digest past the buffer":   digests.Digest(s, slot, 0, 65, 0, false),
 			"gather from pageable":     r.d.Gather(s, slot, 0, pageable, 8, host, 0, 1),
 			"gather past the buffer":   r.d.Gather(s, slot, 0, host, 8, host, 0, 9),

@@ -39,6 +39,9 @@ func (g *digester) Digest(on cudamem.Stream, m cudamem.Memory, offset, bytes int
 	if err != nil {
 		return err
 	}
+	if _, err := d.overLink(op, m); err != nil {
+		return err
+	}
 	if cell < 0 || cell >= len(g.cells) || offset%cudamem.LineBytes != 0 {
 		return d.refuse(op, bytes, fmt.Sprintf("cell %d is not 0 to %d, or offset %d no multiple of %d", cell, len(g.cells)-1, offset, cudamem.LineBytes))
 	}

@@ -16,8 +16,8 @@ func (d *device) AllocHost(kind cudamem.HostKind, bytes int64) (*cudamem.HostBuf
 		return nil, d.refuse("allocating "+kind.String()+" host memory", bytes, err.Error())
 	}
 	if kind == cudamem.Pageable {
-		// No copy reads it where it lies, but a digest may.
-		return cudamem.NewHostBuffer(kind, false, memory, func() error { return d.unmap(memory) }), nil
+		// Copies are over with it when their call is back, and kernels cannot read it.
+		return cudamem.NewHostBuffer(kind, false, memory, func() error { return cudamem.UnmapPages(memory) }), nil
 	}
 	pages := int64(cap(memory))
 	if err := d.takePins(kind, bytes, pages); err != nil {

@@ -65,7 +65,7 @@ func (l *linear) Step(on cudamem.Stream, batch cudamem.Memory, inputOffset, labe
 		return d.refuse(op, 0, fmt.Sprintf("launch %d failed, as the test asked", d.launches))
 	}
 	nanos := d.model.stepNanos(rows, l.spec.Features, l.spec.Classes, inputBytes, overLink)
-	d.book(s, &d.compute, d.start(s, &d.compute, d.clock.Now()), d.compute.cost(nanos))
+	d.book(s, d.compute, d.start(s, d.compute, d.clock.Now()), d.compute.cost(nanos))
 	return nil
 }
 

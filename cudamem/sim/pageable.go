@@ -87,11 +87,8 @@ func (s *stream) copyInline(to, from []byte) {
 		a.inline = make([]byte, inlineBytes)
 	}
 	a.inline = a.inline[:len(from)]
-	a.kind, a.end, a.dst, a.src, a.total, a.full = copies, end, to, a.inline, int64(len(from)), d.full
-	taken := *a
-	taken.dst, taken.src = a.inline, from
-	taken.copy()
-	d.queue.push(a)
+	move(a.inline, from, 0, int64(len(from)), d.full)
+	d.pushMove(a, end, to, a.inline, 0, int64(len(from)))
 }
 
 // copyPaced blocks the caller until the copy is over, at the model's rate for

@@ -15,7 +15,8 @@ var presets = []Model{
 	{
 		// GeForce RTX 4060 Laptop GPU, a common one in the laptops of 2023 to 2026.
 		// nvidia.com/geforce/laptops/compare: 3072 cores, boost up to 2370 MHz, 8 GB GDDR6, 128 bit.
-		// Board makers' sheets: 16 Gbit/s a pin (x 128 bit = 256 GB/s), PCIe 4.0 x8.
+		// Its memory runs at 16 Gbit/s a pin (notebook reviews; x 128 bit = 256 GB/s). PCIe 4.0 with
+		// 8 lanes is what the desktop card with this chip, AD107, is sold with.
 		Name:     "laptop",
 		LinkGBps: 12.4, // half of the 24.8 measured on 16 lanes, see a100-pcie4
 		Latency:  geForceLatency, CopyEngines: geForceCopyEngines, Launch: launch,
@@ -24,14 +25,14 @@ var presets = []Model{
 	{
 		// NVIDIA H200 (PCIe 5 x16, driver 580, 16-core Xeon virtual machine), measured 2026-12:
 		// HtoD of pinned memory 55.4 GB/s at 1 GB; 62.5 kB at 11.4, 1 MB at 43.9 and 9.6 MB at
-		// 54.0 GB/s, each of which leaves 4.4 to 4.7 us beside bytes/55.4; three copy engines.
+		// 54.0 GB/s, which leaves 4.4 to 4.7 us beside bytes/55.4; three copy engines.
 		Name: "h200", LinkGBps: 55.4, Latency: 4400 * time.Nanosecond, CopyEngines: 3, Launch: launch,
 		// cuMemHostAlloc there: 29 to 58 ms at 38.5 MB (0.8 to 1.6 s/GiB), 1.4 to 1.6 s at 1 GB
 		// (1.5 to 1.7 s/GiB), 2.0 s at 4 GiB. A ring is made of slots of the first size. The driver's
 		// own part of it (it maps the pages for the GPU) is missing from what mlock takes here.
 		PinSecPerGiB: 1.2,
-		// NVIDIA H200 data sheet: 67 TFLOPS float32, 4.8 TB/s, 141 GB (141e9 bytes in whole MiB).
-		TFLOPS: 67, MemGBps: 4800, MemoryBytes: 134465 << 20, Seed: 1,
+		// NVIDIA H200 data sheet: 67 TFLOPS float32, 4.8 TB/s; about 139 GiB of its 141 GB were usable.
+		TFLOPS: 67, MemGBps: 4800, MemoryBytes: 139 << 30, Seed: 1,
 	},
 	{
 		// NVIDIA A100 80GB PCIe, data sheet: 19.5 TFLOPS float32, 1,935 GB/s, PCIe 4.0 x16.
@@ -51,8 +52,8 @@ var presets = []Model{
 		TFLOPS: 82.6, MemGBps: 1008, MemoryBytes: 24 << 30, Seed: 1,
 	},
 	{
-		// nvidia.com GeForce RTX 3060: 3584 cores, boost 1.78 GHz, 12 GB GDDR6, 192 bit; 15 Gbit/s
-		// a pin = 360 GB/s (Ampere GA102 whitepaper's GDDR6 rate), PCIe 4.0 x16.
+		// nvidia.com GeForce RTX 3060: 3584 cores, boost 1.78 GHz, 12 GB GDDR6, 192 bit; at a memory
+		// clock of 1,875 MHz (board makers' sheets; x 8) 15 Gbit/s a pin = 360 GB/s; PCIe 4.0 x16.
 		Name:     "rtx3060",
 		LinkGBps: 24.8, // the same link as a100-pcie4
 		Latency:  geForceLatency, CopyEngines: geForceCopyEngines, Launch: launch,
@@ -84,8 +85,8 @@ const (
 	// serverLatency is the H200's, taken over for want of better.
 	serverLatency = 4400 * time.Nanosecond
 
-	// geForceLatency is an estimate: pytorch.org's pinmem_nonblock tutorial and others
-	// find 5 to 7 us a small copy.
+	// geForceLatency is an estimate: the middle of the 5 to 7 us that are reported for a
+	// small cudaMemcpyAsync (emergentmind.com/open-problems/breakdown-of-cudamemcpyasync-overhead).
 	geForceLatency = 6 * time.Microsecond
 
 	// geForceCopyEngines is an estimate: what CUDA's deviceQuery sample shows for such

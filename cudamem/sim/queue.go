@@ -135,7 +135,7 @@ func (d *device) next(now time.Duration, done *action) *action {
 func (a *action) run() {
 	switch a.kind {
 	case copies:
-		a.copy()
+		move(a.dst, a.src, a.from, a.total, a.full)
 	case gathers:
 		a.gather()
 	case digests:
@@ -143,19 +143,20 @@ func (a *action) run() {
 	}
 }
 
-// copy moves the lines of the whole copy that lie in this part of it.
-func (a *action) copy() {
-	if a.full {
-		copy(a.dst, a.src)
+// move copies src to dst: all of it, or the lines of the whole copy, total bytes
+// long, that lie in this part of it, which begins at from.
+func move(dst, src []byte, from, total int64, full bool) {
+	if full {
+		copy(dst, src)
 		return
 	}
-	until := a.from + int64(len(a.src))
-	for at, n := range cudamem.Lines(a.total) {
+	until := from + int64(len(src))
+	for at, n := range cudamem.Lines(total) {
 		if at >= until {
 			return
 		}
-		if at >= a.from {
-			copy(a.dst[at-a.from:][:n], a.src[at-a.from:])
+		if at >= from {
+			copy(dst[at-from:][:n], src[at-from:])
 		}
 	}
 }

@@ -65,12 +65,18 @@ func (r *rig) must(err error) {
 	}
 }
 
-// host allocates host memory, the first 16 MiB of it filled with random bytes.
 func (r *rig) host(kind cudamem.HostKind, bytes int64) *cudamem.HostBuffer {
 	r.Helper()
 	b, err := r.d.AllocHost(kind, bytes)
 	r.must(err)
-	fill(b.Bytes()[:min(bytes, 16<<20)], 1)
+	return b
+}
+
+// filled is host memory of random bytes.
+func (r *rig) filled(kind cudamem.HostKind, bytes int64) *cudamem.HostBuffer {
+	r.Helper()
+	b := r.host(kind, bytes)
+	fill(b.Bytes(), 1)
 	return b
 }
 

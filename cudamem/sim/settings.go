@@ -64,8 +64,8 @@ func (m *Model) Settings() map[string]string {
 
 // check says what is wrong with a model that was put together by hand.
 func (m *Model) check() error {
-	for key, value := range m.Settings() {
-		if err := new(Model).Set(key, value); err != nil {
+	for _, s := range m.settings() {
+		if err := new(Model).Set(s.key, s.value.text()); err != nil {
 			return err
 		}
 	}
@@ -234,7 +234,7 @@ var sizeUnits = []struct {
 	bytes int64
 }{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 
-// mostBytes is the largest size, 8 TiB times 1024: far below what would wrap.
+// mostBytes is the largest size, 8 PiB: float64 holds all sizes up to it exactly.
 const mostBytes = 1 << 53
 
 type sizeOrZero int64

@@ -67,7 +67,10 @@ func (s *stream) queueCopy(e *engine, to, from []byte) {
 // queueMove queues the data of a copy, or of the part of it that begins at from.
 // d.mu is held.
 func (d *device) queueMove(end time.Duration, dst, src []byte, from, total int64) {
-	a := d.queue.get()
+	d.pushMove(d.queue.get(), end, dst, src, from, total)
+}
+
+func (d *device) pushMove(a *action, end time.Duration, dst, src []byte, from, total int64) {
 	a.kind, a.end, a.dst, a.src, a.from, a.total, a.full = copies, end, dst, src, from, total, d.full
 	d.queue.push(a)
 }
