@@ -285,7 +285,7 @@ func TestSurroundings(t *testing.T) {
 		{"EC2", base().with(tree{"sys/class/dmi/id/sys_vendor": "Amazon EC2\n", "sys/class/dmi/id/product_name": "g5.xlarge\n"}), "", "Amazon EC2"},
 		{"EC2, the machine itself", base().with(tree{"sys/class/dmi/id/sys_vendor": "Amazon EC2\n", "sys/class/dmi/id/product_name": "g5.metal\n"}), "", ""},
 		{"xen", base().with(tree{"sys/hypervisor/type": "xen\n"}), "", "xen"},
-		{"only the flag", base().with(tree{"proc/cpuinfo": cpuinfo("fpu hypervisor sse2")}), "", "virtual machine"},
+		{"only the flag", base().with(tree{"proc/cpuinfo": cpuinfo("fpu hypervisor sse2")}), "", "unknown hypervisor"},
 		{"without the flag", base().with(tree{"proc/cpuinfo": cpuinfo("fpu sse2")}), "", ""},
 	}
 	for _, tc := range cases {

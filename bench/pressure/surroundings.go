@@ -59,7 +59,7 @@ func (r Root) virtualMachine() string {
 		return kind
 	}
 	if r.hypervisorFlag() {
-		return "virtual machine"
+		return "unknown hypervisor"
 	}
 	return ""
 }
