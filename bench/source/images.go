@@ -32,8 +32,10 @@ type imageFile struct {
 	class int64
 }
 
-// maxPixels is how many an image may have that is decoded, four bytes each or
-// less: Pillow's MAX_IMAGE_PIXELS, above which it warns of a decompression bomb.
+// maxPixels is how many an image may have that is decoded: Pillow's
+// MAX_IMAGE_PIXELS, above which it warns of a decompression bomb. Decoding takes 1
+// to 8 bytes for each; of a progressive JPEG up to 24, since image/jpeg keeps all
+// coefficients, 4 bytes each, until it has read the last scan.
 const maxPixels = 89478485
 
 func probeImages(o Options, folder string) (Spec, error) {
@@ -61,6 +63,11 @@ func listImages(o Options, folder string) (*images, error) {
 		}
 		s.files = s.files[:o.Samples]
 	}
+	if !s.skips { // what is wrong with all files is found before anything starts
+		if err = checkImage(s.files[0].path); err != nil {
+			return s, err
+		}
+	}
 	s.spec.Samples, s.spec.Files = int64(len(s.files)), int64(len(s.files))
 	s.bad = make([]atomic.Uint64, (len(s.files)+63)/64)
 	return s, nil
@@ -78,7 +85,8 @@ func imagesSpec(o Options) (Spec, error) {
 }
 
 // listClasses lists the files of a folder and its subfolders. Links to folders are
-// followed in the folder itself alone, so that the listing ends.
+// followed in the folder itself alone, so that the listing ends, and not where they
+// lead back to it or to one above it, whose files are no class.
 func listClasses(ctx context.Context, folder string) (files []imageFile, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -89,6 +97,7 @@ func listClasses(ctx context.Context, folder string) (files []imageFile, err err
 		path := filepath.Join(folder, entry.Name())
 		info, err := os.Stat(path) // of what a link leads to
 		switch {
+		case err == nil && info.IsDir() && leadsBack(path, folder):
 		case err == nil && info.IsDir():
 			if files, err = appendClass(ctx, files, path, class); err != nil {
 				return nil, err
@@ -99,6 +108,27 @@ func listClasses(ctx context.Context, folder string) (files []imageFile, err err
 		}
 	}
 	return files, nil
+}
+
+// leadsBack says whether a path in a folder is a link to that folder or to one
+// above it.
+func leadsBack(path, folder string) bool {
+	target, err := realPath(path)
+	home, homeErr := realPath(folder)
+	if errors.Join(err, homeErr) != nil {
+		return false // it is gone again: listing it will tell
+	}
+	way, err := filepath.Rel(target, home)
+	return err == nil && filepath.IsLocal(way)
+}
+
+// realPath is the whole path without links.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // appendClass appends the files below a folder.
@@ -135,6 +165,16 @@ func cause(err error) error {
 	}
 	return err
 }
+
+// FileError is an image file that cannot be used, found when the data set was opened
+// or when its turn came: the input is wrong, not the run.
+type FileError struct {
+	Path string
+	Err  error // what is wrong with it
+}
+
+func (e *FileError) Error() string { return fmt.Sprintf("image file %s: %v", e.Path, e.Err) }
+func (e *FileError) Unwrap() error { return e.Err }
 
 func (s *images) Spec() Spec            { return s.spec }
 func (s *images) NewFiller(bool) Filler { return newImageFiller(s) }

@@ -85,7 +85,7 @@ func (f *imageFiller) fillFrom(dst, label []byte, index int64) error {
 	file := f.files[index]
 	picture, err := f.decode(file.path)
 	if err != nil {
-		return fmt.Errorf("image file %s: %w", file.path, err)
+		return &FileError{file.path, err}
 	}
 	draw.ApproxBiLinear.Scale(f.scaled, f.scaled.Bounds(), picture, middle(picture.Bounds(), f.scaled.Bounds()), draw.Src, nil)
 	f.writeChannels(dst)
@@ -110,29 +110,15 @@ func middle(whole, target image.Rectangle) image.Rectangle {
 
 // decode reads a file whose header does not promise too much.
 func (f *imageFiller) decode(path string) (image.Image, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() { // before opening, which waits at a pipe
-		err = errors.New("it is not a regular file")
-	}
-	if err != nil {
-		return nil, cause(err)
-	}
-	file, err := os.Open(path)
+	file, err := openImage(path)
 	if err != nil {
 		return nil, cause(err)
 	}
 	defer file.Close()
 	f.reader.Reset(file)
-	format, err := formatOf(f.reader)
+	format, err := readImageHeader(f.reader)
 	if err != nil {
 		return nil, err
-	}
-	size, err := format.size(f.reader)
-	if err != nil {
-		return nil, decodeError(err)
-	}
-	if size.Width < 1 || size.Height < 1 || int64(size.Width) > maxPixels/int64(size.Height) {
-		return nil, fmt.Errorf("its size of %dx%d pixels is not allowed; allowed is up to %d pixels", size.Width, size.Height, maxPixels)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, cause(err)
@@ -140,6 +126,46 @@ func (f *imageFiller) decode(path string) (image.Image, error) {
 	f.reader.Reset(file)
 	picture, err := format.decode(f.reader)
 	return picture, decodeError(err)
+}
+
+// checkImage reads no more of a file than its header.
+func checkImage(path string) error {
+	file, err := openImage(path)
+	if err == nil {
+		defer file.Close()
+		_, err = readImageHeader(bufio.NewReader(file))
+	}
+	if err != nil {
+		return &FileError{path, cause(err)}
+	}
+	return nil
+}
+
+func openImage(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() { // before opening, which waits at a pipe
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// readImageHeader finds out how a file is read, and that it does not promise too much.
+func readImageHeader(r *bufio.Reader) (format, error) {
+	found, err := formatOf(r)
+	if err != nil {
+		return format{}, err
+	}
+	size, err := found.size(r)
+	if err != nil {
+		return format{}, decodeError(err)
+	}
+	if size.Width < 1 || size.Height < 1 || int64(size.Width) > maxPixels/int64(size.Height) {
+		return format{}, fmt.Errorf("its size of %dx%d pixels is not allowed; allowed is up to %d pixels", size.Width, size.Height, maxPixels)
+	}
+	return found, nil
 }
 
 // format is how a kind of image file is read.
