@@ -64,7 +64,7 @@ var presets = []Model{
 		// 320 GB/s, PCIe 3.0 x16.
 		Name: "gtx1080-pcie3",
 		// Half of a100-pcie4's: half the rate a lane, the same coding and packets. pytorch/pytorch#16901
-		// has 11.0 GB/s from pinned memory on a PCIe 3.0 card.
+		// (2019) has 11.0 GB/s from pinned memory.
 		LinkGBps: 12.4,
 		Latency:  geForceLatency, CopyEngines: geForceCopyEngines, Launch: launch,
 		TFLOPS: 8.87, MemGBps: 320, MemoryBytes: 8 << 30, Seed: 1,
