@@ -103,16 +103,64 @@ func BenchmarkDraw(b *testing.B) {
 	})
 }
 
+// TestUniform counts bytes, also in the tail of an odd length, and classes.
+func TestUniform(t *testing.T) {
+	const samples, length, classes = 2000, 61, 10
+	var whole, tail, labels [256]float64
+	dst, label := make([]byte, length), make([]byte, 8)
+	for index := range int64(samples) {
+		newStream(5, index).draw(dst, cudamem.Uint8)
+		for _, value := range dst[:56] {
+			whole[value]++
+		}
+		for _, value := range dst[56:] {
+			tail[value]++
+		}
+		drawClass(label, 5, index, classes)
+		labels[label[0]]++
+	}
+	for _, tc := range []struct {
+		name    string
+		counts  []float64
+		beyond  []float64 // of values that must not occur
+		n       float64
+	}{
+		{"bytes", whole[:], nil, samples * 56}, {"bytes of the tail", tail[:], nil, samples * 5},
+		{"classes", labels[:classes], labels[classes:], samples},
+	} {
+		expected, chi := tc.n/float64(len(tc.counts)), 0.0
+		for _, count := range tc.counts {
+			chi += (count - expected) * (count - expected) / expected
+		}
+		// Chi-square: mean of the degrees of freedom, variance of twice as many.
+		freedom := float64(len(tc.counts) - 1)
+		if chi > freedom+5*math.Sqrt(2*freedom) {
+			t.Errorf("%s: chi-square is %.0f with %.0f degrees of freedom", tc.name, chi, freedom)
+		}
+		for _, count := range tc.beyond {
+			if count > 0 {
+				t.Errorf("%s: values beyond the last occur", tc.name)
+			}
+		}
+	}
+}
+
 // half must round as the library does, for every float16 and beside the middle of
 // each two.
 func TestHalf(t *testing.T) {
+	check := func(bits uint32) {
+		if got, want := half(bits), float16.Fromfloat32(fromBits(bits)).Bits(); got != want {
+			t.Fatalf("%v rounds to %#x, want %#x", fromBits(bits), got, want)
+		}
+	}
 	for h := range 0x7c00 { // all finite magnitudes
 		bits := math.Float32bits(float16.Frombits(uint16(h)).Float32())
 		for _, near := range []uint32{bits, bits + 1, bits + 0xfff, bits + 0x1000, bits + 0x1001, bits | signBit} {
-			if got, want := half(near), float16.Fromfloat32(fromBits(near)).Bits(); got != want {
-				t.Fatalf("%v rounds to %#x, want %#x", fromBits(near), got, want)
-			}
+			check(near)
 		}
+	}
+	for _, large := range []float32{65536, 1e6, 1e38, float32(math.Inf(1))} {
+		check(math.Float32bits(large))
 	}
 }
 

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -342,6 +343,16 @@ func TestImageFoldersRefused(t *testing.T) {
 			t.Errorf("Open: %q\nwant: %q", errorText(err), want)
 		}
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	cancelled := with(imageOptions(folder), func(o *Options) { o.Context = ctx })
+	if _, err := Probe(cancelled); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestClosedImageFolder(t *testing.T) {
+	folder := t.TempDir()
 	closed := filepath.Join(folder, "class")
 	if err := os.Mkdir(closed, 0); err != nil {
 		t.Fatal(err)

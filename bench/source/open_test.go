@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,6 +189,8 @@ func TestOptionsRefused(t *testing.T) {
 		{"dimension 0", "delay:1s", func(o *Options) { o.Shape = []int{3, 0} }, `shape: "3x0" is not allowed with source delay; allowed is 1 to 8 dimensions of at least 1, such as 3x224x224`},
 		{"sample too large", "randn", func(o *Options) { o.Shape = []int{1 << 30, 1 << 31} }, "shape: a sample of 1073741824x2147483648 float32 is too large; allowed is up to 2^63-1 bytes"},
 		{"too many", "cached", func(o *Options) { o.Samples = 1 << 60 }, "samples: 1152921504606846976 samples of 420 bytes do not fit in memory; allowed is up to 21549934665548541 samples"},
+		{"too many labels", "cached", func(o *Options) { o.Samples, o.Shape, o.DType = math.MaxInt64/9+1, []int{1}, cudamem.Uint8 },
+			"samples: 1024819115206086201 samples of 1 bytes do not fit in memory; allowed is up to 1024819115206086200 samples"},
 		{"tokens of floats", "tokens", func(*Options) {}, "dtype: float32 is not allowed with source tokens; allowed is int64"},
 		{"images of tokens", "images:.", func(o *Options) { o.DType = cudamem.Int64 }, "dtype: int64 is not allowed with source images; allowed is float32, float16, uint8"},
 		{"grey images", "images:.", func(o *Options) { o.Shape = []int{1, 2, 2} }, "shape: 1x2x2 is not allowed with source images; allowed is 3xHEIGHTxWIDTH of at most 89478485 pixels"},
@@ -280,6 +285,43 @@ func TestOpeningIsCancelled(t *testing.T) {
 	}
 }
 
+// Memory is not touched any more when opening has been cancelled.
+func TestTouchingIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var memory []byte
+	_, err := Open(with(options("cached"), func(o *Options) {
+		o.Context = ctx
+		o.Alloc = func(bytes int64) (*cudamem.HostBuffer, error) {
+			cancel()
+			memory = make([]byte, bytes)
+			memory[0] = 7
+			return cudamem.NewHostBuffer(cudamem.Pageable, false, memory, func() error { return nil }), nil
+		}
+	}))
+	if !errors.Is(err, context.Canceled) || memory[0] != 7 {
+		t.Errorf("error %v, first byte %d", err, memory[0])
+	}
+}
+
+func TestFillingIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	spec, err := Probe(with(options("cached"), func(o *Options) { o.Samples = 1000 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	_, err = newMemory(Options{Context: ctx}, spec, func(_, _ []byte, _ int64) error {
+		cancel()
+		calls.Add(1)
+		return nil
+	})
+	if n := calls.Load(); !errors.Is(err, context.Canceled) || n > int64(runtime.GOMAXPROCS(0)) {
+		t.Errorf("error %v after %d samples", err, n)
+	}
+}
+
 // An error while the memory is filled ends the filling.
 func TestFillingFails(t *testing.T) {
 	broken := errors.New("broken")
@@ -344,8 +386,8 @@ func TestDelay(t *testing.T) {
 		t.Errorf("load time without jitter %v", d)
 	}
 	small := mustOpen(t, with(options("delay:0s"), func(o *Options) { o.Shape, o.DType, o.Samples = []int{3}, cudamem.Uint8, 1<<16 }))
-	if sample, _ := filled(t, small, small.NewFiller(false), 0x1234); !bytes.Equal(sample, []byte{0x34, 0x12, 0}) {
-		t.Errorf("a sample of three bytes is stamped %x", sample)
+	if sample, label := filled(t, small, small.NewFiller(false), 0x1234); !bytes.Equal(sample, []byte{0x34, 0x12, 0}) || class(label) != 0x1234%10 {
+		t.Errorf("a sample of three bytes is stamped %x, labelled %d", sample, class(label))
 	}
 }
 
