@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,16 +18,36 @@ import (
 	"pinscope/cudamem/sim"
 )
 
-// stamps is a data set of samples that hold their index over and over.
-type stamps struct{ spec source.Spec }
+// stamps is a data set of samples made of their index. In memory it can be gathered.
+type stamps struct {
+	spec            source.Spec
+	samples, labels *cudamem.HostBuffer // nil unless held in memory
+}
 
 func newStamps(samples int64, floats int) *stamps {
-	return &stamps{source.Spec{Samples: samples, Shape: []int{floats}, DType: cudamem.Uint8, SampleBytes: int64(floats), LabelBytes: 8}}
+	return &stamps{spec: source.Spec{Samples: samples, Shape: []int{floats}, DType: cudamem.Uint8, SampleBytes: int64(floats), LabelBytes: 8}}
 }
+
+// hold puts all samples into memory of a kind.
+func (s *stamps) hold(t *testing.T, dev cudamem.Device, kind cudamem.HostKind) {
+	t.Helper()
+	var err1, err2 error
+	s.samples, err1 = dev.AllocHost(kind, s.spec.Samples*s.spec.SampleBytes)
+	s.labels, err2 = dev.AllocHost(kind, s.spec.Samples*s.spec.LabelBytes)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.spec.Samples {
+		_ = s.Fill(s.samples.Bytes()[i*s.spec.SampleBytes:][:s.spec.SampleBytes], s.labels.Bytes()[i*8:][:8], i)
+	}
+}
+
+func (s *stamps) Samples() *cudamem.HostBuffer { return s.samples }
+func (s *stamps) Labels() *cudamem.HostBuffer  { return s.labels }
 
 func (s *stamps) Spec() source.Spec            { return s.spec }
 func (s *stamps) NewFiller(bool) source.Filler { return s }
-func (s *stamps) Close() error                 { return nil }
+func (s *stamps) Close() error                 { return errors.Join(s.samples.Free(), s.labels.Free()) }
 func (s *stamps) Fill(dst, label []byte, index int64) error {
 	for i := range dst {
 		dst[i] = byte(index*7 + int64(i))
@@ -46,14 +67,18 @@ type setting struct {
 	check       loader.Check
 	early       bool
 	sync        bool
+	sampleBytes int // 0: 3,000
 }
 
-// train runs samples of 3,000 bytes in batches of 4 on a device.
+// train runs samples in batches of 4 on a device.
 func train(t *testing.T, dev cudamem.Device, clock cudamem.Clock, batches int64, s setting) (Outcome, error) {
 	t.Helper()
-	src := newStamps(batches*4, 3000)
+	src := newStamps(batches*4, cmp.Or(s.sampleBytes, 3000))
 	if s.kind == cudamem.Pageable && s.pin != loader.PinOff {
 		s.kind = cudamem.Pinned
+		if s.pin == loader.PinDataset {
+			s.kind = cudamem.Mapped
+		}
 	}
 	if s.ring == 0 {
 		s.ring = 3
@@ -62,6 +87,11 @@ func train(t *testing.T, dev cudamem.Device, clock cudamem.Clock, batches int64,
 	if err != nil {
 		t.Fatal(err)
 	}
+	var dataset source.InMemory
+	if s.pin == loader.PinDataset {
+		src.hold(t, dev, s.kind)
+		dataset = src
+	}
 	l, err := loader.New(dev, src, clock, loader.Options{
 		Sampler: loader.Sampler{Samples: batches * 4, Batch: 4, Epochs: 1, Shuffle: true}, Workers: s.workers, Pin: s.pin,
 		HostMemory: s.kind, QueueSlots: max(2*s.workers, 1), RingSlots: s.ring, Check: s.check, Timeout: time.Minute,
@@ -69,7 +99,7 @@ func train(t *testing.T, dev cudamem.Device, clock cudamem.Clock, batches int64,
 	if err != nil {
 		t.Fatal(err)
 	}
-	trainer, err := New(dev, clock, nil, Options{
+	trainer, err := New(dev, clock, dataset, Options{
 		Spec: src.Spec(), Batch: 4, Classes: 10, LearningRate: 0.01, StepsPerBatch: 1, NonBlocking: s.nonBlocking,
 		Dedicated: s.dedicated, SyncSteps: s.sync, DeviceSlots: 2, Pin: s.pin, HostMemory: s.kind, Check: s.check,
 	})
@@ -82,8 +112,15 @@ func train(t *testing.T, dev cudamem.Device, clock cudamem.Clock, batches int64,
 	lane := recorder.Lane(trace.Trainer, 0, "test")
 	pass := l.NewPass(recorder, lane)
 	outcome, err := trainer.Run(pass, func() { pass.Start(context.Background()) }, recorder, lane)
-	if e := errors.Join(pass.Close(), trainer.Close(), trainer.Close(), l.Close()); e != nil {
-		t.Errorf("closing: %v", e)
+	closed := pass.Close()
+	if release, bindErr := dev.Bind(); bindErr != nil {
+		t.Error(bindErr)
+	} else {
+		closed = errors.Join(closed, trainer.Close(), trainer.Close(), l.Close(), src.Close())
+		release()
+	}
+	if closed != nil {
+		t.Errorf("closing: %v", closed)
 	}
 	return outcome, err
 }
@@ -139,7 +176,7 @@ func everySetting(f func(setting)) {
 func TestEveryBatchArrivesAsWritten(t *testing.T) {
 	const batches = 200
 	var series uint64
-	everySetting(func(s setting) {
+	check := func(s setting) {
 		o, err := onSim(t, slow, batches, s)
 		if err != nil || o.Checked != batches || o.Mismatches != 0 || o.Samples != 4*batches || !o.Complete {
 			t.Errorf("%+v: %v, %+v", s, err, o)
@@ -150,7 +187,10 @@ func TestEveryBatchArrivesAsWritten(t *testing.T) {
 		if o.SeriesDigest != series {
 			t.Errorf("%+v: the device read something else than in the first setting", s)
 		}
-	})
+	}
+	everySetting(check)
+	check(setting{pin: loader.PinDataset, nonBlocking: true, dedicated: true, workers: 2, check: loader.CheckAll})
+	check(setting{pin: loader.PinDataset, workers: 0, check: loader.CheckAll})
 }
 
 // TestC16SkippingTheEventWaitIsNoticed shows that the check has teeth: slots given
