@@ -36,7 +36,8 @@ func fenced(t testing.TB, bytes int) []byte {
 // TestStreamStaysInside copies between the very ends of fenced memory: all short
 // lengths, and all remainders of a block at the length from which Stream streams.
 func TestStreamStaysInside(t *testing.T) {
-	const most = 17<<10 + 600
+	const streams = max(threshold, 8<<10) // 0 where nothing streams
+	const most = streams + 600
 	source, target := fenced(t, most), fenced(t, most)
 	for i := range source {
 		source[i] = byte(i*7%251 + 1) // nowhere 0
@@ -63,7 +64,7 @@ func TestStreamStaysInside(t *testing.T) {
 	for n := range 600 {
 		check(n)
 	}
-	for n := 16<<10 - 1; n <= 16<<10+300; n++ {
+	for n := streams - 1; n <= streams+300; n++ {
 		check(n)
 	}
 }
@@ -71,8 +72,8 @@ func TestStreamStaysInside(t *testing.T) {
 // FuzzStream compares with copy, wherever source and target begin and end.
 func FuzzStream(f *testing.F) {
 	f.Add(uint32(0), uint8(0), uint8(0))
-	f.Add(uint32(16<<10-1), uint8(1), uint8(63))
-	f.Add(uint32(16<<10), uint8(0), uint8(0))
+	f.Add(uint32(8<<10-1), uint8(1), uint8(63))
+	f.Add(uint32(8<<10), uint8(0), uint8(0))
 	f.Add(uint32(602112), uint8(8), uint8(40))
 	const most, guard = 1 << 20, 255
 	source := make([]byte, most+guard)

@@ -51,7 +51,7 @@ func TestStreamWantsEqualLengths(t *testing.T) {
 // BenchmarkStream against copy, into slots that are only written: a ring of 12,
 // larger than the caches, as a loader fills them.
 func BenchmarkStream(b *testing.B) {
-	for _, n := range []int{4 << 10, 16 << 10, 48 << 10, 602112, 9633792, 38535168} {
+	for _, n := range []int{4 << 10, 8 << 10, 16 << 10, 48 << 10, 602112, 9633792, 38535168} {
 		for _, goroutines := range []int{1, 2} {
 			for _, way := range []struct {
 				name string
