@@ -71,7 +71,7 @@ func Open(id string, clock cudamem.Clock) (cudamem.Device, error) {
 func (d *device) start() (err error) {
 	// Blocking: a thread that waits for a stream sleeps. It fails with "primary
 	// context active" when another user of the context came first, whose choice stands.
-	if err := d.gpu.SetPrimaryCtxFlags(cu.SchedBlockingSync | cu.MapHost); err != nil && codeOf(err) != contextActive {
+	if err := d.gpu.SetPrimaryCtxFlags(cu.SchedBlockingSync); err != nil && codeOf(err) != contextActive {
 		return d.fail("cuDevicePrimaryCtxSetFlags", 0, err)
 	}
 	if d.context, err = d.gpu.RetainPrimaryCtx(); err != nil {

@@ -109,7 +109,12 @@ func (l *linear) reset() error {
 	if err := cu.MemcpyHtoD(at(l.weights), unsafe.Pointer(&padded[0]), l.weights.Size()); err != nil {
 		return l.d.fail("cuMemcpyHtoD", l.weights.Size(), err)
 	}
-	return l.d.fail("cuMemsetD8", l.bias.Size(), cu.MemsetD8(at(l.bias), 0, l.bias.Size()))
+	if err := cu.MemsetD8(at(l.bias), 0, l.bias.Size()); err != nil {
+		return l.d.fail("cuMemsetD8", l.bias.Size(), err)
+	}
+	// Both calls may return before the device is done, and the streams that steps
+	// come on do not wait for the default stream that these are on.
+	return l.d.fail("cuCtxSynchronize", 0, cu.Synchronize())
 }
 
 // initialWeights draws the weights, feature by feature, uniform in ±1/sqrt(Features).

@@ -115,7 +115,10 @@ func (d *device) NewDigester(cells int, full bool) (_ cudamem.Digester, err erro
 	if g.cells, err = d.AllocHost(cudamem.Mapped, int64(cells)*8); err != nil {
 		return nil, err
 	}
-	return g, d.fail("cuMemsetD8", g.scratch.Size(), cu.MemsetD8(at(g.scratch), 0, g.scratch.Size()))
+	if err := cu.MemsetD8(at(g.scratch), 0, g.scratch.Size()); err != nil {
+		return nil, d.fail("cuMemsetD8", g.scratch.Size(), err)
+	}
+	return g, d.fail("cuCtxSynchronize", 0, cu.Synchronize()) // see linear.reset
 }
 
 // Digest queues the kernel. It allocates nothing.

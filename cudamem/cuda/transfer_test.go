@@ -49,7 +49,7 @@ func TestGather(t *testing.T) {
 					copy(want[c.at+int64(r)*c.bytes:], data.Bytes()[i*c.bytes:][:c.bytes])
 				}
 				gpu, back := newDevice(t, d, int64(len(want))), newHost(t, d, cudamem.Pageable, int64(len(want)))
-				must(t, cu.MemsetD8(at(gpu), 0xee, gpu.Size()))
+				must(t, cu.MemsetD8(at(gpu), 0xee, gpu.Size()), cu.Synchronize())
 				must(t, d.Gather(s, gpu, c.at, data, c.bytes, index, 8, c.rows), s.CopyDtoH(back, 0, gpu, 0, gpu.Size()), s.Synchronize())
 				if !bytes.Equal(back.Bytes(), want) {
 					t.Error("the batch is not the samples asked for, and nothing else")

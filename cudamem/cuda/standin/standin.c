@@ -115,8 +115,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice d, unsigned int flags) {
 	DEVICE(d);
-	(void)flags;
-	return CUDA_SUCCESS;
+	return flags & ~CU_CTX_SCHED_MASK ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; /* MAP_HOST is refused, seen on driver 580 */
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice d) {
