@@ -176,7 +176,7 @@ func (r *Result) cannotMatter() string {
 		return ""
 	}
 	return fmt.Sprintf("pinning cannot matter here: all copying of a batch takes %s, %s of its period",
-		units.Duration(moving), units.Percent(worst))
+		units.Duration(moving), share(worst))
 }
 
 // payBack: whether what B saves a step outweighs what its pinning took.
@@ -229,7 +229,7 @@ func (s *Side) doubts() []string {
 		out = append(out, s.named()+"every batch was verified on the device: the times are not to be used")
 	}
 	if r.BadSamples > 0 {
-		out = append(out, fmt.Sprintf("%s%s unreadable samples were replaced by others", s.named(), units.Count(r.BadSamples)))
+		out = append(out, fmt.Sprintf("%s%s could not be read; others were taken in their place", s.named(), plural(r.BadSamples, "sample")))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -184,10 +185,15 @@ func CheckTarget(field, path string, force bool) error {
 // WriteFile writes a file whole or not at all: beside its place, then renamed.
 // A device or a pipe is written to directly.
 func WriteFile(path string, write func(io.Writer) error) error {
+	place := writeWhole
 	if info, statErr := os.Stat(path); statErr == nil && !info.Mode().IsRegular() {
-		return writeDirect(path, write)
+		place = writeDirect
 	}
-	if err := writeWhole(path, write); err != nil {
+	err := place(path, write)
+	if system := (*fs.PathError)(nil); errors.As(err, &system) {
+		err = system.Err // without the name of the file beside it, which is gone
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
@@ -196,10 +202,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 func writeDirect(path string, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return err
 	}
-	if err := errors.Join(write(file), file.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
+	return errors.Join(write(file), file.Close())
 }

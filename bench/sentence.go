@@ -32,9 +32,9 @@ func (s *Side) runSentence() string {
 	if s.SamplesPerS.Median == nil {
 		return "no repeat was finished: there is nothing to report."
 	}
-	text := fmt.Sprintf("%s runs at %s samples/s", s.Config.Summary(), units.Number(*s.SamplesPerS.Median, 0))
+	text := fmt.Sprintf("%s runs at %s samples/s", s.Config.Summary(), rate(*s.SamplesPerS.Median))
 	if i := s.SamplesPerS.Interval; i != nil {
-		text += fmt.Sprintf(" (95 %% interval %s..%s)", units.Number(i.Lo, 0), units.Number(i.Hi, 0))
+		text += fmt.Sprintf(" (95 %% interval %s..%s)", rate(i.Lo), rate(i.Hi))
 	}
 	return text + s.price() + "."
 }

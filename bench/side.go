@@ -58,7 +58,7 @@ func (s *side) setup() error { return onNode(s.node, s.allocate) }
 func (s *side) allocate() (err error) {
 	begun := s.session.clock.Now()
 	if s.source, err = s.session.data.open(s); err != nil {
-		return err
+		return s.blameFile(err, err)
 	}
 	s.setups.SourceDuration = s.session.clock.Now() - begun
 	if s.loader, err = loader.New(s.session.device, s.source, s.session.clock, s.loaderOptions()); err != nil {
@@ -152,11 +152,26 @@ func (s *side) repeat(position int, warmup bool) error {
 	before := cudamem.ReadLedger().Calls
 	outcome, err := s.trainer.Run(pass, func() { pass.Start(s.session.ctx) }, recorder, lane)
 	calls := cudamem.ReadLedger().Calls - before
+	var sample *loader.SampleError
+	if errors.As(err, &sample) {
+		err = s.blameFile(err, fmt.Errorf("%w (sample %d)", sample.Err, sample.Sample))
+	}
 	err = errors.Join(err, pass.Close())
 	recorded := recorder.Trace()
 	s.repeats = append(s.repeats, s.newRepeat(position, warmup, outcome, recorded, calls, err))
 	s.traces = append(s.traces, recorded)
 	return err
+}
+
+// blameFile makes an error of a source that reads files wrong input, whenever the
+// file is found to be bad: problem says so. What the device or the user caused
+// stays as it is.
+func (s *side) blameFile(err, problem error) error {
+	var refused *cudamem.Error
+	if !holdsFiles(s.config.Source) || errors.As(err, &refused) || s.session.ctx.Err() != nil {
+		return err
+	}
+	return &InputError{Field: "source", Value: s.config.Source, Problem: problem.Error()}
 }
 
 func (s *side) newRepeat(position int, warmup bool, o train.Outcome, t *trace.Trace, pinCalls int64, err error) Repeat {

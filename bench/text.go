@@ -72,10 +72,10 @@ func (r *Result) textRates(w *textWriter) {
 		side := &r.Sides[i]
 		median, between := units.NotAvailable, units.NotAvailable
 		if m := side.SamplesPerS.Median; m != nil {
-			median = units.Number(*m, 0)
+			median = rate(*m)
 		}
 		if in := side.SamplesPerS.Interval; in != nil {
-			between = units.Number(in.Lo, 0) + ".." + units.Number(in.Hi, 0)
+			between = rate(in.Lo) + ".." + rate(in.Hi)
 		}
 		w.line("%-11s %11s    %-19s %s", sideName(side), median, between, side.repeatList(textWidth-48))
 	}
@@ -86,6 +86,26 @@ func (r *Result) textRates(w *textWriter) {
 		}
 		w.line("%-11s %10.3fx    %-19s %s", "B by A", *c.Ratio, between, c.Verdict)
 	}
+}
+
+// rate is samples a second with three digits or, from 100 on, none behind the point.
+func rate(samplesPerS float64) string {
+	switch {
+	case samplesPerS < 9.995:
+		return units.Number(samplesPerS, 2)
+	case samplesPerS < 99.95:
+		return units.Number(samplesPerS, 1)
+	default:
+		return units.Number(samplesPerS, 0)
+	}
+}
+
+// share is a part of the whole, in which something is never nothing.
+func share(part float64) string {
+	if part > 0 && part < 0.0005 {
+		return "under 0.1 %"
+	}
+	return units.Percent(part)
 }
 
 func sideName(s *Side) string {
@@ -100,17 +120,17 @@ func sideName(s *Side) string {
 func (s *Side) repeatList(width int) string {
 	text := ""
 	for i, repeat := range s.Repeats {
-		rate := units.NotAvailable
+		item := units.NotAvailable
 		if repeat.SamplesPerS != nil {
-			rate = units.Number(*repeat.SamplesPerS, 0)
+			item = rate(*repeat.SamplesPerS)
 		}
 		if repeat.Warmup {
-			rate = "(" + rate + ")"
+			item = "(" + item + ")"
 		}
-		if len(text)+1+len(rate) > width-4 && i < len(s.Repeats)-1 {
+		if len(text)+1+len(item) > width-4 && i < len(s.Repeats)-1 {
 			return text + " ..."
 		}
-		text = strings.TrimSpace(text + " " + rate)
+		text = strings.TrimSpace(text + " " + item)
 	}
 	return text
 }
@@ -135,6 +155,9 @@ func (r *Result) textStages(w *textWriter) {
 			w.line("%s", row)
 		}
 	}
+	if !slices.ContainsFunc(r.Sides, func(s Side) bool { return s.Trace != nil && s.Trace.OverlapShare != nil }) {
+		return
+	}
 	row := fmt.Sprintf("%-26s", "copy hidden under steps")
 	for i := range r.Sides {
 		share := units.NotAvailable
@@ -154,7 +177,7 @@ var stageLanes = [trace.Stages]string{
 }
 
 func (r *Result) stageRow(stage trace.Stage) (row string, any bool) {
-	row = fmt.Sprintf("%-12s %-13s", stageLanes[stage], stageTitle(stage))
+	row = fmt.Sprintf("%-12s %-13s", r.laneTitle(stage), stageTitle(stage))
 	for i := range r.Sides {
 		side := &r.Sides[i]
 		median, share := "-", "-"
@@ -171,6 +194,16 @@ func (r *Result) stageRow(stage trace.Stage) (row string, any bool) {
 		row += fmt.Sprintf("  %13s %9s", median, share)
 	}
 	return row, any
+}
+
+// laneTitle is where a stage is spent; without workers the trainer does it all.
+func (r *Result) laneTitle(stage trace.Stage) string {
+	lane := stageLanes[stage]
+	alone := !slices.ContainsFunc(r.Sides, func(s Side) bool { return s.Config.Workers > 0 })
+	if alone && (lane == "worker" || lane == "pin thread") {
+		return "trainer"
+	}
+	return lane
 }
 
 // lanes is how many lanes spend time on a stage.

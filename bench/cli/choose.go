@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"pinscope/bench"
 	"pinscope/bench/runner"
@@ -20,7 +21,7 @@ func (p *program) choose(c bench.Config) (name, why string, err error) {
 	}
 	choice, err := runner.Choose(c.Device, runner.Options{CUDABuild: device.CUDA, DefaultSim: defaultSim})
 	if err != nil {
-		return "", "", &bench.InputError{Field: "device", Value: c.Device, Problem: err.Error()}
+		return "", "", &bench.InputError{Field: "device", Value: c.Device, Problem: strings.TrimPrefix(err.Error(), "runner: device ")}
 	}
 	if choice.Program != "" {
 		code, err := runner.Exec(choice.Program, p.args)

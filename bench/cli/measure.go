@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,7 @@ func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
 	}
 	options := bench.RunOptions{Events: w.event, Command: m.command, Device: name, DeviceWhy: why}
 	if o.DryRun {
-		return o.failed(p, w, bench.DryRun(ctx, m.kind, m.configs, options))
+		return o.failed(p, w, cmp.Or(bench.DryRun(ctx, m.kind, m.configs, options), w.failed))
 	}
 	result, err := m.start(ctx, options)
 	w.end()

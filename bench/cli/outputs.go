@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"pinscope/bench"
 )
@@ -70,20 +71,19 @@ func (o outputs) check() error {
 }
 
 // write writes a result to everything that was asked for. One output that fails
-// does not keep the others from being written.
+// does not keep the others from being written; if a place has become unusable
+// and no result file was written, one goes where temporary files are.
 func (o outputs) write(p *program, w *watcher, r *bench.Result) error {
 	var failed []error
+	saved, unusable := false, false
 	for _, t := range o.targets() {
-		if t.path == "-" {
-			failed = append(failed, r.WriteJSON(p.stdout))
-			continue
-		}
-		if err := bench.WriteFile(t.path, func(to io.Writer) error { return t.write(r, to) }); err != nil {
-			failed = append(failed, err)
-			if t.flag == "json" {
-				failed = append(failed, rescue(r))
-			}
-		}
+		err := t.save(p, r)
+		failed = append(failed, err)
+		saved = saved || t.flag == "json" && err == nil
+		unusable = unusable || errors.As(err, new(syscall.Errno))
+	}
+	if unusable && !saved {
+		failed = append(failed, rescue(r))
 	}
 	if w.stream != nil {
 		w.stream.Write(bench.Event{Type: "result", Result: r})
@@ -98,15 +98,22 @@ func (o outputs) write(p *program, w *watcher, r *bench.Result) error {
 	return errors.Join(failed...)
 }
 
-// rescue writes a result, whose own place has become unusable during the run,
-// where temporary files go. The error says where it is.
+// save writes the target's form of a result to its place.
+func (t target) save(p *program, r *bench.Result) error {
+	if t.path == "-" {
+		return t.write(r, p.stdout)
+	}
+	return bench.WriteFile(t.path, func(to io.Writer) error { return t.write(r, to) })
+}
+
+// rescue writes a result file where temporary files go. The error says where it is.
 func rescue(r *bench.Result) error {
 	file, err := os.CreateTemp("", "pinscope-*.json")
-	if err == nil {
-		err = errors.Join(r.WriteJSON(file), file.Close())
-	}
 	if err != nil {
 		return fmt.Errorf("the result could not be kept anywhere: %w", err)
 	}
-	return fmt.Errorf("the result was written to %s instead", file.Name())
+	if err := errors.Join(r.WriteJSON(file), file.Close()); err != nil {
+		return errors.Join(fmt.Errorf("the result could not be kept anywhere: %w", err), os.Remove(file.Name()))
+	}
+	return fmt.Errorf("the result was kept in %s: see it with pinscope report", file.Name())
 }

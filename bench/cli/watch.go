@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,7 @@ type watcher struct {
 	plans  bool               // are shown
 
 	mu       sync.Mutex // guards what follows; events come from any goroutine
+	failed   error      // the first of writing plans
 	terminal io.Writer  // gets a line of progress; nil: nobody looks
 	width    int        // of that line
 	shown    time.Time
@@ -68,9 +70,10 @@ func (w *watcher) plan(p *bench.PlanInfo) {
 	if p.Side != "" {
 		title += " of " + p.Side
 	}
-	fmt.Fprintf(w.text, "%s: %s\n", title, p.Config.Summary())
-	p.Plan.Text(w.text) // an error here comes again, and is told, with the result
-	fmt.Fprintln(w.text)
+	_, first := fmt.Fprintf(w.text, "%s: %s\n", title, p.Config.Summary())
+	err := p.Plan.Text(w.text)
+	_, last := fmt.Fprintln(w.text)
+	w.failed = cmp.Or(w.failed, first, err, last)
 }
 
 // progress renews the line on the terminal, four times a second at most.

@@ -36,6 +36,19 @@ func (l *Loader) newWriter() *writer {
 	return w
 }
 
+// SampleError is a sample that the source could not give.
+type SampleError struct {
+	Sample, Batch, Row int64
+	Err                error // the source's
+}
+
+func (e *SampleError) Error() string {
+	return fmt.Sprintf("sample %d (batch %d, row %d): %v", e.Sample, e.Batch, e.Row, e.Err)
+}
+
+// Unwrap gives the source's error.
+func (e *SampleError) Unwrap() error { return e.Err }
+
 // fill writes a batch into a slot; it stops between samples when the pass ends.
 func (w *writer) fill(p *Pass, slot *Slot, batch int64) error {
 	order := w.o.At(batch)
@@ -57,7 +70,7 @@ func (w *writer) fill(p *Pass, slot *Slot, batch int64) error {
 		label := bytes[row*w.spec.LabelBytes:][:w.spec.LabelBytes]
 		input := bytes[w.inputs+row*w.spec.SampleBytes:][:w.spec.SampleBytes]
 		if err := w.filler.Fill(input, label, index); err != nil {
-			return fmt.Errorf("sample %d (batch %d, row %d): %w", index, batch, row, err)
+			return &SampleError{index, batch, row, err}
 		}
 	}
 	slot.Digest = w.digest(bytes, order.Rows)

@@ -213,7 +213,7 @@ func TestC31StuckWorkerIsNamed(t *testing.T) {
 					slot.Release()
 				}
 			}
-			if got := err.Error(); !strings.Contains(got, "has given no batch for 5s (sample 100)") || !strings.Contains(got, "worker ") {
+			if got := err.Error(); !strings.Contains(got, "has given no batch for 5 s (sample 100)") || !strings.Contains(got, "worker ") {
 				t.Errorf("message: %s", got)
 			}
 			if clock.Now() != 5*time.Second {

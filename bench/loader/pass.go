@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pinscope/bench/trace"
+	"pinscope/bench/units"
 )
 
 // Pass is one run over all epochs. NewPass, Start, Next and Close belong to the
@@ -228,10 +229,10 @@ func (p *Pass) took(slot *Slot) *Slot {
 func (p *Pass) stuck() error {
 	c := &p.l.claims[p.taken%int64(len(p.l.claims))]
 	if c.batch.Load() != p.taken+1 {
-		return fmt.Errorf("loader: no batch for %v: none of the %d slots came free", p.l.o.Timeout, len(p.l.queue))
+		return fmt.Errorf("loader: no batch for %s: none of the %d slots came free", units.Duration(p.l.o.Timeout), len(p.l.queue))
 	}
 	w := p.l.workers[c.worker.Load()]
-	return fmt.Errorf("loader: worker %d has given no batch for %v (sample %d)", w.number, p.l.o.Timeout, w.sample.Load())
+	return fmt.Errorf("loader: worker %d has given no batch for %s (sample %d)", w.number, units.Duration(p.l.o.Timeout), w.sample.Load())
 }
 
 // Close ends the pass and waits for its goroutines. All slots that Next gave out
@@ -262,7 +263,7 @@ func (p *Pass) stragglers() error {
 	var errs []error
 	for _, w := range p.l.workers {
 		if w.running.Load() {
-			errs = append(errs, fmt.Errorf("loader: worker %d did not stop within %v (sample %d)", w.number, stopGrace, w.sample.Load()))
+			errs = append(errs, fmt.Errorf("loader: worker %d did not stop within %s (sample %d)", w.number, units.Duration(stopGrace), w.sample.Load()))
 		}
 	}
 	return errors.Join(errs...)
