@@ -120,10 +120,10 @@ func TestUniform(t *testing.T) {
 		labels[label[0]]++
 	}
 	for _, tc := range []struct {
-		name    string
-		counts  []float64
-		beyond  []float64 // of values that must not occur
-		n       float64
+		name   string
+		counts []float64
+		beyond []float64 // of values that must not occur
+		n      float64
 	}{
 		{"bytes", whole[:], nil, samples * 56}, {"bytes of the tail", tail[:], nil, samples * 5},
 		{"classes", labels[:classes], labels[classes:], samples},

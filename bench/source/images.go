@@ -158,14 +158,6 @@ func folderError(folder string, err error) error {
 	return fmt.Errorf("image folder %s: %w", filepath.Clean(folder), cause(err))
 }
 
-// cause leaves out of an error of the system which file it was.
-func cause(err error) error {
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		return path.Err
-	}
-	return err
-}
-
 // FileError is an image file that cannot be used, found when the data set was opened
 // or when its turn came: the input is wrong, not the run.
 type FileError struct {

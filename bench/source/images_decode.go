@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 
 	"github.com/x448/float16"
 	"golang.org/x/image/draw"
@@ -110,7 +109,7 @@ func middle(whole, target image.Rectangle) image.Rectangle {
 
 // decode reads a file whose header does not promise too much.
 func (f *imageFiller) decode(path string) (image.Image, error) {
-	file, err := openImage(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return nil, cause(err)
 	}
@@ -130,7 +129,7 @@ func (f *imageFiller) decode(path string) (image.Image, error) {
 
 // checkImage reads no more of a file than its header.
 func checkImage(path string) error {
-	file, err := openImage(path)
+	file, err := openRegular(path)
 	if err == nil {
 		defer file.Close()
 		_, err = readImageHeader(bufio.NewReader(file))
@@ -139,17 +138,6 @@ func checkImage(path string) error {
 		return &FileError{path, cause(err)}
 	}
 	return nil
-}
-
-func openImage(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() { // before opening, which waits at a pipe
-		err = errors.New("it is not a regular file")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(path)
 }
 
 // readImageHeader finds out how a file is read, and that it does not promise too much.

@@ -215,6 +215,7 @@ func TestImageMiddle(t *testing.T) {
 		{"to wide", 100, 100, 20, 10, image.Rect(0, 25, 100, 75)},
 		{"to high", 100, 100, 10, 20, image.Rect(25, 0, 75, 100)},
 		{"a line", 1000, 1, 1, 10, image.Rect(499, 0, 500, 1)},
+		{"a column", 1, 1000, 10, 1, image.Rect(0, 499, 1, 500)},
 	} {
 		if got := middle(image.Rect(0, 0, tc.width, tc.height), image.Rect(0, 0, tc.toW, tc.toH)); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
@@ -312,11 +313,38 @@ func TestSkippingGoesRound(t *testing.T) {
 	}
 }
 
+// What could not be read once is skipped from then on, also when it could be read
+// later, and counted once, also when two workers meet it at once.
+func TestBadStaysBad(t *testing.T) {
+	folder := t.TempDir()
+	writeFile(t, filepath.Join(folder, "1.png"), nil)
+	writeFile(t, filepath.Join(folder, "2.png"), grey(t, 20))
+	s := mustOpen(t, with(imageOptions(folder), func(o *Options) { o.OnBad = "skip" })).(*images)
+	for range 2 {
+		if got, want := fmt.Sprint(shades(t, s)), "[[20 0] [20 0]]"; got != want {
+			t.Errorf("shades and labels %s, want %s", got, want)
+		}
+		writeFile(t, filepath.Join(folder, "1.png"), grey(t, 10))
+	}
+	s.markBad(0)
+	if n := s.BadSamples(); n != 1 {
+		t.Errorf("%d bad samples, want 1", n)
+	}
+}
+
 func TestAllImagesBad(t *testing.T) {
 	folder := t.TempDir()
 	writeFile(t, filepath.Join(folder, "1.png"), nil)
 	writeFile(t, filepath.Join(folder, "2.png"), nil)
 	s := mustOpen(t, with(imageOptions(folder), func(o *Options) { o.OnBad = "skip" }))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	// A folder, however large, is not gone through to its end.
+	stopped := mustOpen(t, with(imageOptions(folder), func(o *Options) { o.OnBad = "skip" })).(*images)
+	stopped.context = ctx
+	if err := stopped.NewFiller(false).Fill(make([]byte, 192), make([]byte, 8), 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
 	for range 2 {
 		err := s.NewFiller(false).Fill(make([]byte, 192), make([]byte, 8), 1)
 		if want := "none of the 2 image files can be read"; !strings.HasPrefix(errorText(err), want) {

@@ -60,14 +60,8 @@ func openNpy(o Options, path string) (Source, error) {
 
 func openNpyFile(o Options, path string) (*npyFile, error) {
 	f := &npyFile{path: path}
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() { // before opening, which waits at a pipe
-		err = errors.New("it is not a regular file")
-	}
-	if err == nil {
-		f.File, err = os.Open(path)
-	}
-	if err != nil {
+	var err error
+	if f.File, err = openRegular(path); err != nil {
 		return nil, f.explain(err)
 	}
 	if err = f.readSpec(o); err != nil {

@@ -2,9 +2,12 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"math/bits"
+	"os"
 	"slices"
 	"strings"
 
@@ -166,4 +169,25 @@ func (s *Spec) hold() error {
 func times(a, b int64) (product int64, ok bool) {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	return int64(low), high == 0 && low <= math.MaxInt64
+}
+
+// openRegular opens a file, and nothing else: opening a pipe would wait for somebody
+// to write into it.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	return os.Open(path)
+}
+
+// cause leaves out of an error of the system which file it was.
+func cause(err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

@@ -294,9 +294,12 @@ func TestTouchingIsCancelled(t *testing.T) {
 		o.Context = ctx
 		o.Alloc = func(bytes int64) (*cudamem.HostBuffer, error) {
 			cancel()
-			memory = make([]byte, bytes)
-			memory[0] = 7
-			return cudamem.NewHostBuffer(cudamem.Pageable, false, memory, func() error { return nil }), nil
+			buffer := make([]byte, bytes)
+			buffer[0] = 7
+			if memory == nil {
+				memory = buffer // the samples'
+			}
+			return cudamem.NewHostBuffer(cudamem.Pageable, false, buffer, func() error { return nil }), nil
 		}
 	}))
 	if !errors.Is(err, context.Canceled) || memory[0] != 7 {

@@ -4,7 +4,10 @@ package source
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // A mapped file that becomes shorter raises a fault (SIGBUS) where it was.
@@ -43,5 +46,20 @@ func TestOtherFaults(t *testing.T) {
 			}()
 			_ = s.NewFiller(false).Fill(dst, label, 1)
 		}()
+	}
+}
+
+// Opening a pipe would wait for somebody to write into it.
+func TestPipes(t *testing.T) {
+	folder := t.TempDir()
+	pipe := filepath.Join(folder, "pipe.png")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Probe(options("npy:" + pipe)); errorText(err) != "npy file "+pipe+": it is not a regular file" {
+		t.Errorf("error %q", errorText(err))
+	}
+	if _, err := Probe(imageOptions(folder)); errorText(err) != "image file "+pipe+": it is not a regular file" {
+		t.Errorf("error %q", errorText(err))
 	}
 }
