@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"pinscope/bench/source"
 	"pinscope/cudamem"
 	"pinscope/cudamem/device"
 )
@@ -34,6 +35,10 @@ type RunOptions struct {
 
 	// NoRecording leaves out spans and stage summaries: to measure what they cost.
 	NoRecording bool
+
+	// Only tests set these, for devices that fail and sources that hang.
+	openDevice func(cudamem.Clock) (cudamem.Device, error)
+	wrapSource func(source.Source) source.Source
 }
 
 // Run measures one configuration. The error is an *InputError if the settings
@@ -101,7 +106,7 @@ func (s *session) prepare(configs []Config) error {
 			return &InputError{Field: "device", Value: c.Device, Problem: "A and B have to be measured on the same device, with the same --sim values"}
 		}
 	}
-	dev, why, err := device.Open(cmp.Or(s.o.Device, configs[0].Device), configs[0].Sim, s.clock)
+	dev, why, err := s.openDevice(configs[0])
 	if err != nil {
 		return &InputError{Field: "device", Value: configs[0].Device, Problem: err.Error()}
 	}
@@ -111,6 +116,14 @@ func (s *session) prepare(configs []Config) error {
 	s.emit(Event{Type: "start", Start: &StartInfo{Kind: s.result.Kind, Tool: s.result.Tool,
 		Host: s.result.Host, Device: s.result.Device, Command: s.result.Command, PID: os.Getpid()}})
 	return s.makePlans()
+}
+
+func (s *session) openDevice(c Config) (dev cudamem.Device, why string, err error) {
+	if s.o.openDevice != nil {
+		dev, err = s.o.openDevice(s.clock)
+		return dev, "", err
+	}
+	return device.Open(cmp.Or(s.o.Device, c.Device), c.Sim, s.clock)
 }
 
 // makePlans works out what each side needs and whether it all fits.

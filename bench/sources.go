@@ -49,6 +49,9 @@ func (d *sources) open(s *side) (source.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if wrap := s.session.o.wrapSource; wrap != nil {
+		opened = wrap(opened)
+	}
 	d.opened = append(d.opened, sharedSource{s, opened})
 	return opened, nil
 }

@@ -77,7 +77,8 @@ func (r *Result) textRates(w *textWriter) {
 		if in := side.SamplesPerS.Interval; in != nil {
 			between = rate(in.Lo) + ".." + rate(in.Hi)
 		}
-		w.line("%-11s %11s    %-19s %s", sideName(side), median, between, side.repeatList(textWidth-48))
+		row := fmt.Sprintf("%-11s %11s    %-19s ", sideName(side), median, between)
+		w.line("%s", row+side.repeatList(textWidth-len(row)))
 	}
 	if c := r.Comparison; c != nil && c.Ratio != nil {
 		between := "n/a"

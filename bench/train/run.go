@@ -125,8 +125,9 @@ func (r *run) train(pass *loader.Pass) error {
 		if err != nil {
 			return err
 		}
+		batch := slot.Batch // what begin gives back is refilled at once
 		if err := r.begin(slot); err != nil {
-			return fmt.Errorf("train: batch %d: %w", slot.Batch, err)
+			return fmt.Errorf("train: batch %d: %w", batch, err)
 		}
 	}
 }
