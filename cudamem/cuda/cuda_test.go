@@ -228,6 +228,15 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if overStandIn(open(t)) { // its second device is a MIG instance
+		for i, want := range []string{
+			"GPU-10101010-1010-1010-1010-101010101010", "MIG-abababab-abab-abab-abab-abababababab",
+		} {
+			if all[i].UUID != want {
+				t.Errorf("device %d is %s, want %s", i, all[i].UUID, want)
+			}
+		}
+	}
 	for i, info := range all {
 		for _, id := range []string{fmt.Sprintf("cuda:%d", i), "cuda:" + info.UUID, "cuda:" + info.PCIAddress} {
 			d, err := Open(id, cudamem.NewPlainClock())

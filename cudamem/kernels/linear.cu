@@ -337,7 +337,7 @@ __device__ __forceinline__ void biasOrLoss(int c, float* bias, float* delta, con
 // The first (classes+2)/2 blocks sum biases and loss, the others own a chunk each. A block's
 // two warps take turns with the groups and then finish one half of the classes each.
 // 9 blocks a multiprocessor hold the 1176 chunks of the article's sample in one wave on 132
-// multiprocessors (8 took 1.2 times as long); 16 classes do not leave the registers for it.
+// multiprocessors (8 took 1.2 to 1.3 times as long); 16 classes do not leave the registers for it.
 extern "C" __global__ void __launch_bounds__(GRADIENT, TILE > 10 ? 8 : 9)
 ENTRY(gradient)(const VALUE* x, float* w, float* bias, float* delta, const float* rowLoss, float* loss,
          int rows, int features, int classes, float rate, int wide) {

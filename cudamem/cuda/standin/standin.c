@@ -212,7 +212,11 @@ CUresult cuMemAllocManaged(CUdeviceptr *p, size_t bytes, unsigned int flags) {
 }
 CUresult cuMemHostAlloc(void **p, size_t bytes, unsigned int flags) { CONTEXT; (void)flags; return allocate(p, bytes, PINNED); }
 
+static void settle(void);
+
+/* Like the driver's, freeing waits for the work that may use the memory. */
 static CUresult release(void *p, int kinds) {
+	settle();
 	if (!drop(p, kinds)) return CUDA_ERROR_INVALID_VALUE;
 	free(p);
 	return CUDA_SUCCESS;
@@ -230,6 +234,7 @@ CUresult cuMemHostRegister(void *p, size_t bytes, unsigned int flags) {
 
 CUresult cuMemHostUnregister(void *p) {
 	CONTEXT;
+	settle();
 	return drop(p, REGISTERED) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
@@ -367,15 +372,15 @@ CUresult cuStreamDestroy(CUstream s) {
 
 CUresult cuStreamSynchronize(CUstream s) { CONTEXT; drain(s); return CUDA_SUCCESS; }
 
-CUresult cuCtxSynchronize(void) {
-	CONTEXT;
+static void settle(void) { /* until all streams are idle */
 	for (int i = 0; i < 256; i++) {
 		pthread_mutex_lock(&lock);
 		while (streams[i] && (streams[i]->first || streams[i]->busy)) pthread_cond_wait(&changed, &lock);
 		pthread_mutex_unlock(&lock);
 	}
-	return CUDA_SUCCESS;
 }
+
+CUresult cuCtxSynchronize(void) { CONTEXT; settle(); return CUDA_SUCCESS; }
 
 CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned int flags) {
 	CONTEXT;
