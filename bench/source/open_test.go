@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -432,4 +433,39 @@ func npyHeader(version byte, dictionary string) []byte {
 		header = binary.LittleEndian.AppendUint32(header, uint32(len(dictionary)))
 	}
 	return append(header, dictionary...)
+}
+
+// BenchmarkFill of the article's sample by every way of having one.
+func BenchmarkFill(b *testing.B) {
+	article := Options{Samples: 64, Shape: []int{3, 224, 224}, Classes: 10}
+	npy := writeNpy(b, "<f4", "64, 3, 224, 224", false, 64*602112)
+	for _, name := range []string{"randn", "cached", "npy:" + npy} {
+		for _, streaming := range []bool{false, true} {
+			kind, _, _ := Parse(name)
+			b.Run(fmt.Sprintf("%s/streaming=%v", kind, streaming), func(b *testing.B) {
+				s := mustOpen(b, with(article, func(o *Options) { o.Name = name }))
+				f, label := s.NewFiller(streaming), make([]byte, 8)
+				slot := make([]byte, 16*s.Spec().SampleBytes) // larger than a cache
+				b.SetBytes(s.Spec().SampleBytes)
+				for index := int64(0); b.Loop(); index++ {
+					if err := f.Fill(slot[index%16*602112:][:602112], label, index%64); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkOpenCached draws ten of the article's batches: 385 MB.
+func BenchmarkOpenCached(b *testing.B) {
+	for b.Loop() {
+		s, err := Open(Options{Name: "cached", Samples: 640, Shape: []int{3, 224, 224}, Classes: 10})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
