@@ -68,6 +68,7 @@ type setting struct {
 	early       bool
 	sync        bool
 	sampleBytes int // 0: 3,000
+	steps       int // on each batch, 0: 1
 }
 
 // train runs samples in batches of 4 on a device.
@@ -100,7 +101,7 @@ func train(t *testing.T, dev cudamem.Device, clock cudamem.Clock, batches int64,
 		t.Fatal(err)
 	}
 	trainer, err := New(dev, clock, dataset, Options{
-		Spec: src.Spec(), Batch: 4, Classes: 10, LearningRate: 0.01, StepsPerBatch: 1, NonBlocking: s.nonBlocking,
+		Spec: src.Spec(), Batch: 4, Classes: 10, LearningRate: 0.01, StepsPerBatch: max(s.steps, 1), NonBlocking: s.nonBlocking,
 		Dedicated: s.dedicated, SyncSteps: s.sync, DeviceSlots: 2, Pin: s.pin, HostMemory: s.kind, Check: s.check,
 	})
 	if err != nil {
