@@ -245,6 +245,67 @@ func TestExperimentIsCancelled(t *testing.T) {
 	})
 }
 
+func TestExperimentIsCancelledWhileGrowing(t *testing.T) {
+	m := newFakeMachine(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		stop := errors.New("stopped by the user")
+		e := m.experiment(cudamem.NewPlainClock(), func(ctx context.Context) (float64, error) { return 1000, nil })
+		e.Alloc = func(bytes int64) (func() error, error) {
+			cancel(stop)
+			return m.alloc(bytes)
+		}
+		out, err := e.Run(ctx)
+		if !errors.Is(err, stop) || len(out.Steps) != 2 || out.Ended != "" || m.held != 0 {
+			t.Errorf("error %v, %d steps, ended %q, held %d", err, len(out.Steps), out.Ended, m.held)
+		}
+	})
+}
+
+// What is safe lies before whatever suffers first.
+func TestConclusion(t *testing.T) {
+	steps := func(change func(i int, s *Step)) *Outcome {
+		o := &Outcome{Kind: "pinned"}
+		for i, bytes := range []int64{0, 0, 1, 2, 3, 4} {
+			s := Step{BallastBytes: bytes << 30, SamplesPerSecond: known(100.0), Cache: &CacheReading{Bytes: 1, BytesPerSecond: 100}}
+			change(i, &s)
+			o.Steps = append(o.Steps, s)
+		}
+		o.conclude()
+		return o
+	}
+	cases := []struct {
+		name   string
+		change func(i int, s *Step)
+		safe   any
+		text   string
+	}{
+		{"nothing", func(int, *Step) {}, 4 * gib, "4 GiB of pinned memory were held and nothing suffered."},
+		{"throughput", func(i int, s *Step) {
+			if i >= 4 {
+				*s.SamplesPerSecond = 50
+			}
+		}, 2 * gib, "throughput falls by 50.0 % once 3 GiB are held"},
+		{"cached files", func(i int, s *Step) {
+			if i >= 3 {
+				s.Cache.BytesPerSecond = 5
+			}
+		}, 1 * gib, "reading of cached files falls by 95.0 % once 2 GiB are held"},
+		{"strain", func(i int, s *Step) {
+			if i == 5 {
+				s.FullShare = known(0.5)
+			}
+		}, 3 * gib, "at 4 GiB the system was strained"},
+		{"from the start", func(i int, s *Step) { s.SomeShare = known(0.5) }, nil, "before any ballast"},
+		{"a reader that got nothing", func(i int, s *Step) { *s.Cache = CacheReading{} }, 4 * gib, "nothing suffered"},
+	}
+	for _, tc := range cases {
+		if o := steps(tc.change); show(o.SafeBytes) != tc.safe || !strings.Contains(o.Text, tc.text) {
+			t.Errorf("%s: safe %v, %q; want %v, %q", tc.name, show(o.SafeBytes), o.Text, tc.safe, tc.text)
+		}
+	}
+}
+
 func TestStrain(t *testing.T) {
 	cases := []struct {
 		name string
@@ -276,6 +337,8 @@ func TestStepTakesPressureFromTheSampler(t *testing.T) {
 		e := m.experiment(cudamem.NewPlainClock(), func(ctx context.Context) (float64, error) {
 			time.Sleep(time.Second - DefaultEvery/2)
 			psi(1000+100_000, 1000+19_000) // 100 and 19 ms of the 1.0 s sampled
+			m.available = 7 * gib
+			m.tell()
 			time.Sleep(DefaultEvery)
 			return 1, nil
 		})
@@ -283,7 +346,7 @@ func TestStepTakesPressureFromTheSampler(t *testing.T) {
 		out, err := e.Run(t.Context())
 		must(t, err)
 		s := out.Steps[0]
-		if s.SomeShare == nil || math.Abs(*s.SomeShare-0.1) > 1e-9 || math.Abs(*s.FullShare-0.019) > 1e-9 || *out.StrainBytes != 0 || out.SafeBytes != nil {
+		if s.SomeShare == nil || math.Abs(*s.SomeShare-0.1) > 1e-9 || math.Abs(*s.FullShare-0.019) > 1e-9 || *s.LeastAvailableBytes != float64(7*gib) || *out.StrainBytes != 0 || out.SafeBytes != nil {
 			t.Errorf("some %v, full %v, strain %v", show(s.SomeShare), show(s.FullShare), show(out.StrainBytes))
 		}
 	})

@@ -177,6 +177,9 @@ func TestSafeRing(t *testing.T) {
 			if !strings.Contains(r.How, tc.how) || r.Rule == "" {
 				t.Errorf("how %q, want %q", r.How, tc.how)
 			}
+			if r.Slots != nil && r.SlotBytes != slot {
+				t.Errorf("slots of %d bytes, want whole pages: %d", r.SlotBytes, slot)
+			}
 			if tc.text != "" && r.Text() != tc.text {
 				t.Errorf("text %q, want %q", r.Text(), tc.text)
 			}

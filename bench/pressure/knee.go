@@ -58,7 +58,7 @@ func FindKnee(points []Point) *Knee {
 	for at := start; at < len(points); at++ {
 		before := median(values[:at])
 		bound := before - max(leastFall*before, scatterFall*scatter(values[:at]))
-		if before <= 0 || slices.Max(values[at:]) >= bound {
+		if slices.Max(values[at:]) >= bound {
 			continue
 		}
 		after := median(values[at:])

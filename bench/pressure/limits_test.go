@@ -80,6 +80,25 @@ func TestMemoryLimits(t *testing.T) {
 			"var/lib/x/cgroup/memory.max":   "4096\n",
 			"var/lib/x/cgroup/a/memory.max": "4096\n",
 		}), 1 * gib, 1 * gib, FromContainer, "memory.max of /a (cgroup v2)"},
+		{"v2 mounted twice: the one that shows the group is elsewhere", base().with(tree{
+			"proc/self/cgroup": "0::/a\n",
+			"proc/self/mountinfo": "30 1 0:29 / /mnt/groups rw - cgroup2 cgroup2 rw\n" +
+				"31 1 0:29 /other /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+			"mnt/groups/a/memory.max":  "1073741824\n",
+			"sys/fs/cgroup/memory.max": "4096\n",
+		}), 1 * gib, 1 * gib, FromContainer, "memory.max of /a (cgroup v2)"},
+		{"v2 mount that does not show the group", base().with(tree{
+			"proc/self/cgroup":           "0::/a\n",
+			"proc/self/mountinfo":        "31 1 0:29 /other /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+			"sys/fs/cgroup/memory.max":   "1073741824\n",
+			"sys/fs/cgroup/a/memory.max": "4096\n", // /other/a
+		}), 1 * gib, 1 * gib, FromContainer, "memory.max of / (cgroup v2)"},
+		{"v1 without limits, nothing else known", tree{
+			"proc/self/cgroup":                           "4:memory:/\n",
+			"proc/self/mountinfo":                        mountMemory,
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+			"sys/fs/cgroup/memory/memory.stat":           v1Stat,
+		}, nil, nil, FromNowhere, ""},
 		{"v1", base().with(tree{
 			"proc/self/cgroup":    "4:memory:/docker/ab12\n1:cpu,cpuacct:/docker/ab12\n",
 			"proc/self/mountinfo": mountProc + mountMemory + mountCPU,
@@ -124,6 +143,12 @@ func TestMemoryLimits(t *testing.T) {
 		{"MemAvailable missing (before Linux 3.14)", base().with(tree{
 			"proc/meminfo": "MemTotal:       16777216 kB\nMemFree:         8388608 kB\n",
 		}), 16 * gib, nil, FromSystem, ""},
+		{"MemAvailable missing, limit below", base().with(tree{
+			"proc/meminfo":                   "MemTotal:       16777216 kB\n",
+			"proc/self/cgroup":               "0::/a\n",
+			"sys/fs/cgroup/a/memory.max":     "2147483648\n",
+			"sys/fs/cgroup/a/memory.current": "1073741824\n",
+		}), 2 * gib, 1 * gib, FromContainer, "memory.max of /a (cgroup v2)"},
 		{"MemAvailable missing, limit above", base().with(tree{ // what the group's limit leaves says nothing then
 			"proc/meminfo":                   "MemTotal:       16777216 kB\n",
 			"proc/self/cgroup":               "0::/a\n",
@@ -178,6 +203,10 @@ func TestUsableCPUs(t *testing.T) {
 		{"v2 tiny quota", base().with(tree{"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "1000 100000\n"}), 1, 8, 0.01},
 		{"v2 quota above affinity", base().with(tree{"proc/self/cgroup": "0::/a\n", "sys/fs/cgroup/a/cpu.max": "6400000 100000\n"}), 8, 8, 64.0},
 		{"v2 smaller quota above", base().with(tree{"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
+			"sys/fs/cgroup/a/cpu.max": "300000 100000\n"}), 3, 8, 3.0},
+		{"v2 larger quota above", base().with(tree{"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max": "200000 100000\n",
+			"sys/fs/cgroup/a/cpu.max": "300000 100000\n"}), 2, 8, 2.0},
+		{"v2 two quotas", base().with(tree{"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max": "400000 100000\n",
 			"sys/fs/cgroup/a/cpu.max": "300000 100000\n"}), 3, 8, 3.0},
 		{"v1 none", v1, 8, 8, nil},
 		{"v1 quota above", v1.with(tree{"sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us": "150000\n",
@@ -300,6 +329,20 @@ func TestSurroundings(t *testing.T) {
 
 func cpuinfo(flags string) string {
 	return "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel name\t: A CPU\nflags\t\t: " + flags + "\n\n"
+}
+
+func TestWSL2(t *testing.T) {
+	for release, want := range map[string]bool{
+		"6.6.87.2-microsoft-standard-WSL2\n": true,
+		"5.15.90-microsoft-custom\n":         true,
+		"6.1.0-own-WSL2\n":                   true,
+		"4.4.0-19041-Microsoft\n":            false, // version 1
+		"6.8.0-45-generic\n":                 false,
+	} {
+		if got := ReadLimits(tree{"proc/sys/kernel/osrelease": release}.root(t)).WSL2; got != want {
+			t.Errorf("%q: %v", release, got)
+		}
+	}
 }
 
 // The machine at hand, whatever it is.

@@ -58,10 +58,13 @@ func TestParsers(t *testing.T) {
 		{"PSI above 100 %", "psi", "some avg10=100.01 total=12\n", figures{MemorySomeAvg10: unknown, MemorySomeStall: 12000}},
 		{"PSI with odd averages", "psi", "some avg10=1 total=1\nfull avg10=-1.00 total=2\n", figures{MemorySomeAvg10: unknown, MemoryFullAvg10: unknown, MemoryFullStall: 2000}},
 		{"PSI total that does not fit", "psi", "some avg10=0.00 total=9223372036854776\n", figures{MemorySomeStall: unknown, MemorySomeAvg10: 0}},
+		{"PSI total that would wrap round to 384 ns", "psi", "some avg10=0.00 total=18446744073709552\n", figures{MemorySomeStall: unknown}},
 		{"PSI switched off", "psi", "", figures{MemorySomeStall: unknown}},
 		{"PSI cut off", "psi", "some avg10=0.00 avg60=0.00 avg300=0.00 total=12", figures{MemorySomeStall: unknown}},
 
 		{"group's use", "used", "4096\n", figures{GroupUsed: 4096}},
+		{"group's use, largest", "used", "9223372036854775807\n", figures{GroupUsed: math.MaxInt64}},
+		{"group's use that would wrap round to 1", "used", "18446744073709551617\n", figures{GroupUsed: unknown}},
 		{"group's use cut off", "used", "4096", figures{GroupUsed: unknown}},
 		{"group's use in two lines", "used", "4096\n1\n", figures{GroupUsed: unknown}},
 		{"no limit, version 2", "max", "max\n", figures{GroupMax: unknown}},

@@ -52,13 +52,10 @@ func (p *probe) openGroup(root Root) {
 			p.open(filepath.Join(g.folder, "memory.failcnt"), groupFailures)
 		}
 	}
-	// Only version 2 has pressure of groups. In a hybrid the group of that version
-	// may be another one, or the top, which shows the whole system: then none is read.
-	for _, g := range root.unified() {
-		if g.name != "/" {
-			p.open(filepath.Join(g.folder, "memory.pressure"), stalls{GroupSomeStall, GroupFullStall, none, none}.psi)
-			return
-		}
+	// Only version 2 has pressure of groups. The top of all groups would show the
+	// whole system once more; it is the one without a type.
+	if chain := root.unified(); len(chain) > 0 && chain[0].read("cgroup.type") != nil {
+		p.open(filepath.Join(chain[0].folder, "memory.pressure"), stalls{GroupSomeStall, GroupFullStall, none, none}.psi)
 	}
 }
 

@@ -30,6 +30,7 @@ func machine() tree {
 		"sys/fs/cgroup/a/memory.high":     "2000000000\n",
 		"sys/fs/cgroup/a/memory.stat":     "shmem 4096\ninactive_file 8192\npgscan 1\npgsteal 1\nworkingset_refault_file 1\n",
 		"sys/fs/cgroup/a/memory.events":   "high 1\nmax 2\noom 3\noom_kill 4\n",
+		"sys/fs/cgroup/a/cgroup.type":     "domain\n",
 		"sys/fs/cgroup/a/memory.pressure": "some avg10=0.00 avg60=0.00 avg300=0.00 total=9\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=8\n",
 	})
 }
@@ -123,6 +124,7 @@ func TestVersion1Group(t *testing.T) {
 		"sys/fs/cgroup/memory/x/memory.stat":           "shmem 1\ntotal_shmem 4096\ntotal_inactive_file 0\n",
 		"sys/fs/cgroup/memory/x/memory.failcnt":        "3\n",
 		"sys/fs/cgroup/memory/x/memory.oom_control":    "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
+		"sys/fs/cgroup/unified/y/cgroup.type":          "domain\n",
 		"sys/fs/cgroup/unified/y/memory.pressure":      "some avg10=0.00 avg60=0.00 avg300=0.00 total=9\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=8\n",
 	}).root(t)
 	s := newSampler(cudamem.NewPlainClock(), Options{Root: root})
@@ -136,6 +138,22 @@ func TestVersion1Group(t *testing.T) {
 	}
 	if series := s.Stop(); series.Group != "/x" {
 		t.Errorf("group %q", series.Group)
+	}
+}
+
+// The top of all groups is the whole system: its pressure is not the group's.
+func TestTopGroupHasNoPressureOfItsOwn(t *testing.T) {
+	const some = "some avg10=0.00 avg60=0.00 avg300=0.00 total=9\n"
+	for text, files := range map[string]tree{
+		"n/a":  {"sys/fs/cgroup/memory.pressure": some},
+		"0 ns": {"sys/fs/cgroup/memory.pressure": some, "sys/fs/cgroup/cgroup.type": "domain\n"}, // a container's own
+	} {
+		s := newSampler(cudamem.NewPlainClock(), Options{Root: base().with(files).root(t)})
+		s.take()
+		if latest, _ := s.Latest(); latest.Text(GroupSomeStall) != text {
+			t.Errorf("%v: %s", files, latest.Text(GroupSomeStall))
+		}
+		s.Stop()
 	}
 }
 
@@ -348,11 +366,11 @@ func TestFileGoesAway(t *testing.T) {
 	s := newSampler(cudamem.NewPlainClock(), Options{Root: root})
 	defer s.Stop()
 	s.take()
-	must(t, os.Truncate(filepath.Join(string(root), "proc", "vmstat"), 0))
+	must(t, os.Truncate(filepath.Join(string(root), "proc", "meminfo"), 0))
 	s.take()
 	latest, _ := s.Latest()
-	if latest.Text(ScannedPages) != "n/a" || latest.Text(Free) == "n/a" {
-		t.Errorf("scanned %s, free %s", latest.Text(ScannedPages), latest.Text(Free))
+	if latest.Text(Free) != "n/a" || latest.Text(ScannedPages) != "0" {
+		t.Errorf("free %s, scanned %s", latest.Text(Free), latest.Text(ScannedPages))
 	}
 }
 
