@@ -41,12 +41,13 @@ type program struct {
 
 // grammar is what kong reads the arguments into.
 type grammar struct {
-	Run     runCommand     `cmd:"" help:"Run one configuration."`
-	Compare compareCommand `cmd:"" help:"Run A against B, interleaved; by default A does not pin and waits, B pins and does not wait."`
-	Report  reportCommand  `cmd:"" help:"Show a saved result again, or write it in another form."`
-	Devices devicesCommand `cmd:"" help:"List the devices there are."`
-	Presets presetsCommand `cmd:"" help:"List the presets, or show one."`
-	Version versionCommand `cmd:"" help:"Show version and build."`
+	Run       runCommand       `cmd:"" help:"Run one configuration."`
+	Compare   compareCommand   `cmd:"" help:"Run A against B, interleaved; by default A does not pin and waits, B pins and does not wait."`
+	Bandwidth bandwidthCommand `cmd:"" help:"Measure copies each way: kind of host memory by size, DMA time and host-blocked time apart."`
+	Report    reportCommand    `cmd:"" help:"Show a saved result again, or write it in another form."`
+	Devices   devicesCommand   `cmd:"" help:"List the devices there are."`
+	Presets   presetsCommand   `cmd:"" help:"List the presets, or show one."`
+	Version   versionCommand   `cmd:"" help:"Show version and build."`
 }
 
 // command is what every command does once its flags are read.
