@@ -37,7 +37,7 @@ func TestValidate(t *testing.T) {
 		{"no file", func(c *Config) { c.Source = "npy" }, []string{`source: "npy" names no FILE; allowed is npy:FILE`}},
 		{"no time", func(c *Config) { c.Source = "delay:5" }, []string{`source: "delay:5" is not allowed; allowed is delay:TIME or delay:TIME±JITTER, TIME from 0s to 24h, JITTER from 0s to TIME, such as delay:634ms±5ms`}},
 		{"tokens as floats", func(c *Config) { c.Source = "tokens" }, []string{"dtype: float32 is not allowed with source tokens; allowed is int64"}},
-		{"images as float16", func(c *Config) { c.Source, c.DType = "images:d", cudamem.Float16 }, []string{"dtype: float16 is not allowed with source images; allowed is float32, uint8"}},
+		{"images as int64", func(c *Config) { c.Source, c.DType = "images:d", cudamem.Int64 }, []string{"dtype: int64 is not allowed with source images; allowed is float32, float16, uint8"}},
 		{"no samples", func(c *Config) { c.Samples = 0 }, []string{"samples: 0 is not allowed; allowed is 1 to 9223372036854775807"}},
 		{"all of a file", func(c *Config) { c.Source, c.Samples = "npy:f.npy", 0 }, nil},
 		{"not a number", func(c *Config) { c.LearningRate = math.NaN() }, []string{"learning-rate: NaN is not allowed; allowed is 0 to 1000"}},

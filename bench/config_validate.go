@@ -162,8 +162,8 @@ func (c Config) validateSource(p *problems) {
 		p.explain("source", c.Source, "%s", strings.TrimPrefix(err.Error(), "source "))
 	case kind == "tokens" && c.DType != cudamem.Int64:
 		p.explain("dtype", c.DType.String(), "%s is not allowed with source tokens; allowed is int64", c.DType)
-	case kind == "images" && c.DType != cudamem.Float32 && c.DType != cudamem.Uint8:
-		p.explain("dtype", c.DType.String(), "%s is not allowed with source images; allowed is float32, uint8", c.DType)
+	case kind == "images" && c.DType == cudamem.Int64:
+		p.explain("dtype", c.DType.String(), "%s is not allowed with source images; allowed is float32, float16, uint8", c.DType)
 	}
 }
 

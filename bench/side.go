@@ -2,6 +2,7 @@ package bench
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -35,7 +36,10 @@ type side struct {
 // makePlan works out what the side needs; it reads headers and lists folders.
 func (s *side) makePlan(limits Limits) (err error) {
 	spec, err := source.Probe(s.sourceOptions())
-	if err != nil {
+	switch {
+	case s.session.ctx.Err() != nil:
+		return context.Cause(s.session.ctx)
+	case err != nil:
 		return &InputError{Field: "source", Value: s.config.Source, Problem: err.Error()}
 	}
 	if s.node, err = numaNode(s.config.NUMA, s.session.device.Info()); err != nil {

@@ -15,12 +15,12 @@ import (
 
 // These run on whatever driver the build finds: the stand-in of cudamem/cuda where
 // there is no GPU, a real one where there is. PINSCOPE_BATCHES sets how many batches
-// each setting takes (default 40), PINSCOPE_REAL=1 says that the GPU is real.
+// each setting takes (default 8), PINSCOPE_REAL=1 says that the GPU is real.
 
 func batchesEach(t *testing.T) int64 {
 	text := os.Getenv("PINSCOPE_BATCHES")
 	if text == "" {
-		return 40
+		return 8
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
