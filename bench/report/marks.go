@@ -1,0 +1,289 @@
+package report
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// points are values over something, in the order of x. A y that is not a number
+// breaks the line.
+type points struct{ xs, ys []float64 }
+
+// finite leaves out the points that cannot be drawn, and counts them.
+func finite(xs, ys []float64) (p points, leftOut int) {
+	n := min(len(xs), len(ys))
+	for i := range n {
+		if !drawable(xs[i]) || !drawable(ys[i]) {
+			leftOut++
+			continue
+		}
+		p.xs, p.ys = append(p.xs, xs[i]), append(p.ys, ys[i])
+	}
+	return p, leftOut
+}
+
+// drawable keeps clear of the greatest numbers, whose differences overflow.
+func drawable(v float64) bool { return math.Abs(v) < 1e300 }
+
+// bounds are the least and greatest drawable values; lo > hi without any.
+func bounds(all ...[]float64) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, values := range all {
+		for _, v := range values {
+			if drawable(v) {
+				lo, hi = min(lo, v), max(hi, v)
+			}
+		}
+	}
+	return lo, hi
+}
+
+// curve is a line through points, or steps that hold each value until the next.
+// However many points there are, a dot's width of them costs four.
+type curve struct {
+	points
+	ink    color.NRGBA
+	width  vg.Length
+	dashed bool
+	steps  bool
+	under  bool // fill what lies below
+}
+
+func (l curve) Plot(to draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&to)
+	column := pixel(to)
+	style := lineStyle(l.ink, l.width, l.dashed)
+	for _, piece := range l.pieces() {
+		line := thin(piece, x, y, column, l.steps)
+		if l.under && len(line) > 1 {
+			area := append([]vg.Point{{X: line[0].X, Y: to.Min.Y}}, line...)
+			area = append(area, vg.Point{X: line[len(line)-1].X, Y: to.Min.Y})
+			to.FillPolygon(paleOf(l.ink), to.ClipPolygonXY(area))
+		}
+		if len(line) == 1 {
+			to.DrawGlyph(draw.GlyphStyle{Color: l.ink, Radius: 1.5, Shape: draw.CircleGlyph{}}, line[0])
+			continue
+		}
+		to.StrokeLines(style, to.ClipLinesXY(line)...)
+	}
+}
+
+func paleOf(c color.NRGBA) color.NRGBA {
+	c.A = 70
+	return c
+}
+
+// pieces are the stretches between values that are missing.
+func (l curve) pieces() []points {
+	var out []points
+	start := -1
+	for i := range l.xs {
+		good := drawable(l.xs[i]) && drawable(l.ys[i])
+		switch {
+		case good && start < 0:
+			start = i
+		case !good && start >= 0:
+			out = append(out, points{l.xs[start:i], l.ys[start:i]})
+			start = -1
+		}
+	}
+	if start >= 0 {
+		out = append(out, points{l.xs[start:], l.ys[start:]})
+	}
+	return out
+}
+
+// thin turns points into places, at most the first, lowest, highest and last of
+// each column of dots.
+func thin(p points, x, y func(float64) vg.Length, column vg.Length, steps bool) []vg.Point {
+	var out []vg.Point
+	add := func(at vg.Point) {
+		if n := len(out); n > 0 {
+			if out[n-1] == at {
+				return
+			}
+			if steps {
+				out = append(out, vg.Point{X: at.X, Y: out[n-1].Y})
+			}
+		}
+		out = append(out, at)
+	}
+	for i := 0; i < len(p.xs); {
+		first := vg.Point{X: x(p.xs[i]), Y: y(p.ys[i])}
+		low, high, last := first, first, first
+		j := i + 1
+		for ; j < len(p.xs); j++ {
+			at := vg.Point{X: x(p.xs[j]), Y: y(p.ys[j])}
+			if math.Floor(float64(at.X/column)) != math.Floor(float64(first.X/column)) {
+				break
+			}
+			if at.Y < low.Y {
+				low = at
+			}
+			if at.Y > high.Y {
+				high = at
+			}
+			last = at
+		}
+		add(first)
+		if j-i > 2 {
+			if low.X <= high.X {
+				add(low)
+				add(high)
+			} else {
+				add(high)
+				add(low)
+			}
+		}
+		add(last)
+		i = j
+	}
+	return out
+}
+
+// dots are points, each a mark. Marks that would cover each other dot for dot are
+// drawn once.
+type dots struct {
+	points
+	ink    color.NRGBA
+	radius vg.Length
+	shape  draw.GlyphDrawer
+}
+
+func (d dots) Plot(to draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&to)
+	dot := pixel(to)
+	drawn := map[[2]int]bool{}
+	style := draw.GlyphStyle{Color: d.ink, Radius: d.radius, Shape: d.shape}
+	for i := range d.xs {
+		if !drawable(d.xs[i]) || !drawable(d.ys[i]) {
+			continue
+		}
+		at := vg.Point{X: x(d.xs[i]), Y: y(d.ys[i])}
+		cell := [2]int{int(at.X / dot / 2), int(at.Y / dot / 2)}
+		if !drawn[cell] && to.Contains(at) {
+			drawn[cell] = true
+			to.DrawGlyphNoClip(style, at)
+		}
+	}
+}
+
+// The marks of lines, in order of use.
+func mark(n int) draw.GlyphDrawer {
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}}
+	return shapes[n%len(shapes)]
+}
+
+// level is a horizontal line across the chart, band a pale strip.
+type level struct {
+	at     float64
+	ink    color.NRGBA
+	dashed bool
+}
+
+func (l level) Plot(to draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&to)
+	at := y(l.at)
+	if !to.ContainsY(at) {
+		return
+	}
+	to.StrokeLine2(lineStyle(l.ink, 1, l.dashed), to.Min.X, at, to.Max.X, at)
+}
+
+type band struct {
+	lo, hi float64
+	ink    color.NRGBA
+}
+
+func (b band) Plot(to draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&to)
+	lo, hi := max(y(b.lo), to.Min.Y), min(y(b.hi), to.Max.Y)
+	fill(to, paleOf(b.ink), rect(to.Min.X, lo, to.Max.X, hi))
+}
+
+// upright is a vertical line at a value of x.
+type upright struct {
+	at     float64
+	ink    color.NRGBA
+	dashed bool
+}
+
+func (u upright) Plot(to draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&to)
+	if at := x(u.at); to.ContainsX(at) {
+		to.StrokeLine2(lineStyle(u.ink, 1, u.dashed), at, to.Min.Y, at, to.Max.Y)
+	}
+}
+
+// whiskers are intervals of y at values of x.
+type whiskers struct {
+	xs, lo, hi []float64
+	ink        color.NRGBA
+}
+
+func (w whiskers) Plot(to draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&to)
+	style := lineStyle(w.ink, 0.8, false)
+	for i := range w.xs {
+		if !drawable(w.lo[i]) || !drawable(w.hi[i]) {
+			continue
+		}
+		at, lo, hi := x(w.xs[i]), y(w.lo[i]), y(w.hi[i])
+		to.StrokeLine2(style, at, lo, at, hi)
+		to.StrokeLine2(style, at-2, lo, at+2, lo)
+		to.StrokeLine2(style, at-2, hi, at+2, hi)
+	}
+}
+
+// bar is a box from one value of x to another, at a place on the y axis.
+type bar struct {
+	from, to, at float64
+	ink          color.NRGBA
+	hatched      bool
+	text         string // inside, where there is room; else beside, if beside is set
+	beside       bool
+}
+
+// bars are horizontal bars, thick (0 to 1) as a share of a place.
+type bars struct {
+	look  Look
+	all   []bar
+	thick float64
+}
+
+func (b bars) Plot(to draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&to)
+	s := b.look.text(smallSize, false, b.look.theme().ink)
+	for _, one := range b.all {
+		r := rect(max(x(min(one.from, one.to)), to.Min.X), y(one.at-b.thick/2), min(x(max(one.from, one.to)), to.Max.X), y(one.at+b.thick/2))
+		paintBar(to, b.look, r, one.ink, one.hatched)
+		if one.text == "" || r.Max.Y-r.Min.Y < smallSize*0.9 {
+			continue
+		}
+		width := s.Width(one.text)
+		base := (r.Min.Y+r.Max.Y)/2 - smallSize*capHeight/2
+		switch {
+		case width+3 <= r.Max.X-r.Min.X:
+			s.Color = over(one.ink)
+			at := (r.Min.X + r.Max.X - width) / 2
+			if one.hatched {
+				s.Color = b.look.theme().ink
+				fill(to, mix(b.look.theme().ground, one.ink, paleShare), rect(at-1, base-1.5, at+width+1, base+smallSize*capHeight+1.5))
+			}
+			write(to, s, at, base, one.text)
+		case one.beside:
+			s.Color = b.look.theme().ink
+			at := r.Max.X + 2
+			if at+width > to.Max.X {
+				at = r.Min.X - 2 - width
+			}
+			if at >= to.Min.X {
+				write(to, s, at, base, one.text)
+			}
+		}
+	}
+}
