@@ -53,6 +53,14 @@ func TestHealthyMachine(t *testing.T) {
 	}
 }
 
+func TestWorst(t *testing.T) {
+	facts := healthy()
+	facts.Driver = BadDriver // the first finding
+	if worst := Examine(facts).Worst(); worst != Bad {
+		t.Errorf("worst %v", worst)
+	}
+}
+
 func TestFindings(t *testing.T) {
 	cases := []struct {
 		name   string
@@ -99,6 +107,10 @@ func TestFindings(t *testing.T) {
 		{"link narrow under load", func(f *Facts) { f.GPUs[0].Width = to(8) }, "PCIe link of A", Bad, []string{"generation 5 x8"}},
 		{"link unknown", func(f *Facts) { f.GPUs[0].Width = nil }, "PCIe link of A", Unknown, []string{"n/a"}},
 		{"far NUMA node", func(f *Facts) { f.Limits.NUMANodes, f.Run.NUMANode = to(2), to(1) }, "NUMA", Bad, []string{"A at node 0, run bound to node 1", "--numa auto"}},
+		{"one of two GPUs is far", func(f *Facts) {
+			f.GPUs = []GPU{{Name: "A", NUMANode: to(1)}, {Name: "B", NUMANode: to(0)}}
+			f.Limits.NUMANodes, f.Run.NUMANode = to(2), to(0)
+		}, "NUMA", Bad, []string{"A at node 1, B at node 0"}},
 		{"near NUMA node", func(f *Facts) { f.Limits.NUMANodes, f.Run.NUMANode = to(2), to(0) }, "NUMA", Good, []string{"run bound to node 0"}},
 		{"no NUMA node chosen", func(f *Facts) { f.Limits.NUMANodes = to(2) }, "NUMA", Warn, []string{"run not bound"}},
 		{"GPU's node unknown", func(f *Facts) { f.Limits.NUMANodes, f.GPUs[0].NUMANode = to(2), to(-1) }, "NUMA", Unknown, []string{"not known"}},

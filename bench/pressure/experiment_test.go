@@ -297,7 +297,11 @@ func TestConclusion(t *testing.T) {
 			}
 		}, 3 * gib, "at 4 GiB the system was strained"},
 		{"from the start", func(i int, s *Step) { s.SomeShare = known(0.5) }, nil, "before any ballast"},
-		{"a reader that got nothing", func(i int, s *Step) { *s.Cache = CacheReading{} }, 4 * gib, "nothing suffered"},
+		{"a reader that got nothing", func(i int, s *Step) {
+			if i >= 3 {
+				*s.Cache = CacheReading{}
+			}
+		}, 4 * gib, "nothing suffered"},
 	}
 	for _, tc := range cases {
 		if o := steps(tc.change); show(o.SafeBytes) != tc.safe || !strings.Contains(o.Text, tc.text) {
@@ -408,7 +412,7 @@ func TestCacheReader(t *testing.T) {
 			t.Errorf("%d bytes were accepted", bytes)
 		}
 	}
-	memory := base().with(tree{"proc/self/mountinfo": "27 1 254:0 / / rw - ext4 /dev/a rw\n28 27 0:24 / " + folder + " rw - tmpfs tmpfs rw\n"}).root(t)
+	memory := base().with(tree{"proc/self/mountinfo": "28 27 0:24 / " + folder + " rw - tmpfs tmpfs rw\n27 1 254:0 / / rw - ext4 /dev/a rw\n"}).root(t)
 	if _, err := NewCacheReader(t.Context(), memory, folder, 1, clock); err == nil || !strings.Contains(err.Error(), "tmpfs is memory") {
 		t.Errorf("a file in memory: %v", err)
 	}

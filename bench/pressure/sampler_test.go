@@ -260,6 +260,7 @@ func TestThinningAgreesWithRecounting(t *testing.T) {
 			var s Sample
 			s.At = time.Duration(i)
 			s.set(Free, int64(i*i%1009), true)
+			s.set(Dirty, int64(i), i%8 >= 4) // known in turns
 			store.add(&s)
 		}
 		series := store.series()
@@ -276,6 +277,17 @@ func TestThinningAgreesWithRecounting(t *testing.T) {
 			}
 			if *column.Last[p] != float64(last) || per > 1 && (*column.Min[p] != float64(least) || *column.Max[p] != float64(most)) {
 				t.Fatalf("n %d point %d: last %v, want %d", n, p, *column.Last[p], last)
+			}
+		}
+		if n >= 8 {
+			dirty, sum := series.Figure(Dirty)
+			for p := range series.At { // from 8 samples a point on, 4 to 7 of each eight
+				if per == 8 && (p+1)*8 <= n && (*dirty.Min[p] != float64(8*p+4) || *dirty.Max[p] != float64(8*p+7)) {
+					t.Fatalf("n %d point %d: %v .. %v", n, p, *dirty.Min[p], *dirty.Max[p])
+				}
+			}
+			if sum.First != 4 || sum.Min != 4 {
+				t.Errorf("n %d: summary %+v", n, sum)
 			}
 		}
 		if (column.Min != nil) != (per > 1) {

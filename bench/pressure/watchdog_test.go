@@ -36,6 +36,7 @@ func TestWatchdog(t *testing.T) {
 		{"stalled in the second window only", rules, []seen{{0, 5000, 0, 0}, {3 * time.Second, 5000, 0, 0}, {6 * time.Second, 5000, time.Second, 0}}, "33.3 %"},
 		{"stalled long ago", rules, []seen{{0, 5000, time.Hour, 0}, {3 * time.Second, 5000, time.Hour, 0}}, ""},
 		{"stall unknown at first", rules, []seen{{0, 5000, -1, -1}, {3 * time.Second, 5000, time.Hour, -1}}, ""},
+		{"no window, twice at one time", Rules{FullShare: 0.2}, []seen{{time.Second, 0, 0, 0}, {time.Second, 0, time.Second, 0}}, ""},
 		{"no rules", Rules{}, []seen{{0, 0, 0, 0}, {3 * time.Second, 0, 3 * time.Second, 0}}, ""},
 	}
 	for _, tc := range cases {
