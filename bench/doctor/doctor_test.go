@@ -21,7 +21,7 @@ func healthy() Facts {
 	return Facts{
 		Limits: pressure.Limits{
 			AvailableBytes: to(48 * gib), TotalBytes: to(64 * gib), RAMBytes: to(64 * gib), Source: pressure.FromSystem,
-			SwapBytes: to(8 * gib), SwapUsed: to(int64(0)), DevShm: to(32 * gib), UsableCPUs: 16, AffinityCPUs: to(16),
+			SwapBytes: to(8 * gib), SwapUsedBytes: to(int64(0)), DevShmBytes: to(32 * gib), UsableCPUs: 16, AffinityCPUs: to(16),
 			MemlockSoft: &soft, MemlockHard: &soft, HugePages: "madvise", Overcommit: "heuristic", NUMANodes: to(1),
 		},
 		Driver: DriverReady, Runner: RunnerReady, RunnerPath: "/usr/bin/pinscope-cuda", BuildRunner: "go build -tags cuda,headless -o pinscope-cuda .",
@@ -81,6 +81,7 @@ func TestFindings(t *testing.T) {
 		{"memlock", func(f *Facts) {}, "memory lock limit", Good, []string{"8 MiB", "not CUDA"}},
 		{"memlock in a simulated run", func(f *Facts) { f.Run.Simulated = true }, "memory lock limit", Warn, []string{"147.02 MiB", "unlocked", "ulimit -l"}},
 		{"memlock in a container", func(f *Facts) { f.Run.Simulated = true; f.Limits.Container = "docker" }, "memory lock limit", Warn, []string{"--ulimit memlock=-1"}},
+		{"memlock that does not hold for root", func(f *Facts) { f.Run.Simulated, f.Limits.MemlockExempt = true, true }, "memory lock limit", Good, []string{"exempt"}},
 		{"memlock unlimited", func(f *Facts) { f.Run.Simulated = true; f.Limits.MemlockSoft = to(pressure.Unlimited) }, "memory lock limit", Good, []string{"unlimited"}},
 		{"memlock unknown", func(f *Facts) { f.Limits.MemlockSoft = nil }, "memory lock limit", Unknown, []string{"n/a"}},
 		{"container limit", func(f *Facts) {
@@ -88,7 +89,7 @@ func TestFindings(t *testing.T) {
 		}, "container limit", Warn, []string{"2 GiB of the machine's 64 GiB", "memory.max of /docker/ab12", "docker run --memory"}},
 		{"container limit by systemd", func(f *Facts) { f.Limits.Source = pressure.FromContainer }, "container limit", Warn, []string{"systemd-run"}},
 		{"container limit unknown", func(f *Facts) { f.Limits.TotalBytes = nil }, "container limit", Unknown, []string{"n/a"}},
-		{"small /dev/shm", func(f *Facts) { f.Limits.DevShm = to(int64(64 << 20)) }, "shared-memory mount", Good, []string{"64 MiB", "does not matter here", "--shm-size"}},
+		{"small /dev/shm", func(f *Facts) { f.Limits.DevShmBytes = to(int64(64 << 20)) }, "shared-memory mount", Good, []string{"64 MiB", "does not matter here", "--shm-size"}},
 		{"workers equal CPUs", func(f *Facts) { f.Run.Workers = 16 }, "workers", Good, nil},
 		{"workers above usable CPUs (C34)", func(f *Facts) { f.Run.Workers, f.Limits.UsableCPUs, f.Limits.AffinityCPUs = 8, 4, to(4) }, "workers", Warn, []string{"workers 8, usable CPUs 4 -", "Do: --workers 4"}},
 		{"workers above quota", func(f *Facts) {
@@ -97,8 +98,8 @@ func TestFindings(t *testing.T) {
 		{"RAM sold as 32 GB", func(f *Facts) { f.Limits.RAMBytes = to(int64(32_900_000_000)) }, "RAM", Good, nil},
 		{"RAM under 32 GB", func(f *Facts) { f.Limits.RAMBytes = to(int64(31_999_999_999)) }, "RAM", Warn, []string{"29.8 GiB", "under 32 GB"}},
 		{"no swap", func(f *Facts) { f.Limits.SwapBytes = to(int64(0)) }, "swap", Warn, []string{"none", "swapon"}},
-		{"swap in use", func(f *Facts) { f.Limits.SwapUsed = to(gib) }, "swap", Warn, []string{"1 GiB of 8 GiB in use"}},
-		{"swap hardly used", func(f *Facts) { f.Limits.SwapUsed = to(8 * gib / 10) }, "swap", Good, nil},
+		{"swap in use", func(f *Facts) { f.Limits.SwapUsedBytes = to(gib) }, "swap", Warn, []string{"1 GiB of 8 GiB in use"}},
+		{"swap hardly used", func(f *Facts) { f.Limits.SwapUsedBytes = to(8 * gib / 10) }, "swap", Good, nil},
 		{"swap unknown", func(f *Facts) { f.Limits.SwapBytes = nil }, "swap", Unknown, []string{"n/a"}},
 		{"huge pages off", func(f *Facts) { f.Limits.HugePages = "never" }, "huge pages", Warn, []string{"echo madvise"}},
 		{"strict overcommit", func(f *Facts) { f.Limits.Overcommit = "never" }, "overcommit", Warn, []string{"vm.overcommit_memory=0"}},

@@ -96,6 +96,10 @@ func memlock(f Facts) Finding {
 		return out
 	}
 	out.Level, out.Found = Good, soft.String()
+	if f.Limits.MemlockExempt {
+		out.Found += ", but this process is exempt (CAP_IPC_LOCK)"
+		return out
+	}
 	if f.Run.Simulated && f.Run.PinnedBytes > int64(*soft) {
 		out.Level = Warn
 		out.Found += fmt.Sprintf(", the simulated run would lock %s and goes on unlocked", units.Bytes(f.Run.PinnedBytes))
@@ -144,11 +148,11 @@ func raiseLimit(l pressure.Limits) string {
 func devShm(f Facts) Finding {
 	out := Finding{Topic: "shared-memory mount", Level: Good,
 		Why: "it does not matter here: workers share one process; PyTorch's worker processes pass batches through it and need docker run --shm-size=8g"}
-	if f.Limits.DevShm == nil {
+	if f.Limits.DevShmBytes == nil {
 		out.Found = "no size of /dev/shm known"
 		return out
 	}
-	out.Found = "/dev/shm of " + units.Bytes(*f.Limits.DevShm)
+	out.Found = "/dev/shm of " + units.Bytes(*f.Limits.DevShmBytes)
 	return out
 }
 
@@ -191,7 +195,7 @@ func memory(f Facts) Finding {
 
 func swap(f Facts) Finding {
 	out := Finding{Topic: "swap"}
-	size, used := f.Limits.SwapBytes, f.Limits.SwapUsed
+	size, used := f.Limits.SwapBytes, f.Limits.SwapUsedBytes
 	switch {
 	case size == nil:
 		out.Found, out.Why = units.NotAvailable, "swap shows whether memory has been short"

@@ -23,14 +23,13 @@ type Limits struct {
 	AvailableBytes *int64 `json:"available_bytes"`
 	// TotalBytes is the smallest of the machine's memory and the limits of the
 	// process's control groups.
-	TotalBytes *int64 `json:"total_bytes"`
-	Source     string `json:"source"`                // of TotalBytes: FromSystem, FromContainer, FromNowhere
-	LimitedBy  string `json:"limited_by,omitempty"`  // "memory.max of /docker/ab12 (cgroup v2)"; empty: no limit below the machine's memory
-	RAMBytes   *int64 `json:"machine_memory_bytes"`  // of the machine
-	SwapBytes  *int64 `json:"swap_bytes"`            // 0: there is none
-	SwapUsed   *int64 `json:"swap_used_bytes"`       //
-	DevShm     *int64 `json:"dev_shm_bytes"`         // size of the shared-memory mount
-	DevShmSet  bool   `json:"dev_shm_set,omitempty"` // false: the usual half of RAM
+	TotalBytes    *int64 `json:"total_bytes"`
+	Source        string `json:"source"`               // of TotalBytes: FromSystem, FromContainer, FromNowhere
+	LimitedBy     string `json:"limited_by,omitempty"` // "memory.max of /docker/ab12 (cgroup v2)"; empty: no limit below the machine's memory
+	RAMBytes      *int64 `json:"machine_memory_bytes"` // of the machine
+	SwapBytes     *int64 `json:"swap_bytes"`           // 0: there is none
+	SwapUsedBytes *int64 `json:"swap_used_bytes"`      //
+	DevShmBytes   *int64 `json:"dev_shm_bytes"`        // size of the shared-memory mount
 
 	UsableCPUs   int      `json:"usable_cpus"`            // >= 1: the smaller of affinity and quota, rounded up
 	AffinityCPUs *int     `json:"affinity_cpus"`          // that the process may run on
@@ -40,6 +39,9 @@ type Limits struct {
 	// MemlockSoft limits mlock, and so the simulated GPU; not CUDA's pinned memory.
 	MemlockSoft *Ceiling `json:"memlock_soft_bytes"`
 	MemlockHard *Ceiling `json:"memlock_hard_bytes"`
+	// MemlockExempt: the process has CAP_IPC_LOCK outside a user namespace (root,
+	// mostly), and mlock is not limited (mlock(2)).
+	MemlockExempt bool `json:"memlock_exempt"`
 	HugePages   string   `json:"transparent_huge_pages,omitempty"` // "always", "madvise", "never"
 	Overcommit  string   `json:"overcommit,omitempty"`             // "heuristic", "always", "never" (strict accounting)
 	NUMANodes   *int     `json:"numa_nodes"`                       // with memory or CPUs, online
@@ -56,6 +58,7 @@ type Limits struct {
 func ReadLimits(root Root) Limits {
 	l := Limits{Source: FromNowhere}
 	l.readMemory(root)
+	l.readStatus(root)
 	l.readCPUs(root)
 	l.readMemlock(root)
 	l.readKernel(root)
@@ -75,7 +78,7 @@ func (l *Limits) readMemory(root Root) {
 		l.SwapBytes = &m.swapTotal
 	}
 	if used, ok := s.Int(SwapUsed); ok {
-		l.SwapUsed = &used
+		l.SwapUsedBytes = &used
 	}
 	if available, ok := s.Int(SystemAvailable); ok {
 		l.AvailableBytes = &available
@@ -101,13 +104,25 @@ func (l *Limits) readMemory(root Root) {
 
 func known[T any](v T) *T { return &v }
 
+func (l *Limits) readStatus(root Root) {
+	_, self, err := root.procfs()
+	if err != nil {
+		return
+	}
+	status, err := self.NewStatus()
+	if err != nil {
+		return
+	}
+	l.MemlockExempt = root.memlockExempt(status.CapEff)
+	if n := len(status.CpusAllowedList); n > 0 {
+		l.AffinityCPUs = &n
+	}
+}
+
 func (l *Limits) readCPUs(root Root) {
 	l.UsableCPUs = runtime.NumCPU()
-	if _, self, err := root.procfs(); err == nil {
-		if status, err := self.NewStatus(); err == nil && len(status.CpusAllowedList) > 0 {
-			l.AffinityCPUs = known(len(status.CpusAllowedList))
-			l.UsableCPUs = *l.AffinityCPUs
-		}
+	if l.AffinityCPUs != nil {
+		l.UsableCPUs = *l.AffinityCPUs
 	}
 	l.QuotaCPUs, l.QuotaSource = root.cpuQuota()
 	if l.QuotaCPUs != nil && *l.QuotaCPUs < float64(l.UsableCPUs) {
@@ -128,6 +143,16 @@ func (l *Limits) readMemlock(root Root) {
 			l.MemlockSoft, l.MemlockHard = ceiling(fields[0]), ceiling(fields[1])
 		}
 	}
+}
+
+// lockCapability is CAP_IPC_LOCK of linux/capability.h.
+const lockCapability = 14
+
+// memlockExempt: the kernel asks for the capability in the first user namespace,
+// the one whose numbers are mapped to themselves.
+func (r Root) memlockExempt(capabilities uint64) bool {
+	ids, _ := r.text("proc/self/uid_map")
+	return capabilities&(1<<lockCapability) != 0 && strings.Join(strings.Fields(ids), " ") == "0 0 4294967295"
 }
 
 func ceiling(text string) *Ceiling {
@@ -188,14 +213,14 @@ func (l *Limits) readDevShm(root Root) {
 		if path.Clean(m.MountPoint) != "/dev/shm" || m.FSType != "tmpfs" {
 			continue
 		}
-		l.DevShm, l.DevShmSet = nil, false
+		l.DevShmBytes = nil
 		size, set := m.SuperOptions["size"]
 		if digits, ok := strings.CutSuffix(size, "k"); ok {
 			if n, ok := whole([]byte(digits)); ok && n <= math.MaxInt64/1024 {
-				l.DevShm, l.DevShmSet = known(n*1024), true
+				l.DevShmBytes = known(n * 1024)
 			}
 		} else if !set && l.RAMBytes != nil {
-			l.DevShm = known(*l.RAMBytes / 2)
+			l.DevShmBytes = known(*l.RAMBytes / 2)
 		}
 	}
 }

@@ -234,9 +234,9 @@ func TestOtherLimits(t *testing.T) {
 		"proc/self/mountinfo":                        mountProc + mountV2 + "25 1 0:23 / /dev/shm rw - tmpfs shm rw,size=65536k\n",
 	})
 	l := ReadLimits(full.root(t))
-	got := []any{l.HugePages, l.Overcommit, show(l.NUMANodes), l.WSL2, show(l.DevShm), l.DevShmSet, show(l.MemlockSoft),
-		show(l.MemlockHard), show(l.SwapBytes), show(l.SwapUsed), show(l.RAMBytes)}
-	want := []any{"madvise", "never", 3, true, int64(64 << 20), true, Ceiling(8 << 20), Unlimited, 2 * gib, 1 * gib, 16 * gib}
+	got := []any{l.HugePages, l.Overcommit, show(l.NUMANodes), l.WSL2, show(l.DevShmBytes), show(l.MemlockSoft),
+		show(l.MemlockHard), show(l.SwapBytes), show(l.SwapUsedBytes), show(l.RAMBytes)}
+	want := []any{"madvise", "never", 3, true, int64(64 << 20), Ceiling(8 << 20), Unlimited, 2 * gib, 1 * gib, 16 * gib}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
@@ -272,6 +272,27 @@ func TestOtherLimits(t *testing.T) {
 	}
 }
 
+func TestMemlockExempt(t *testing.T) {
+	const first, nested = "         0          0 4294967295\n", "         0       1000          1\n"
+	cases := []struct {
+		name, capabilities, ids string
+		want                    bool
+	}{
+		{"root", "000001ffffffffff", first, true},
+		{"the one capability", "0000000000004000", first, true},
+		{"all but that", "000001ffffffbfff", first, false},
+		{"root of a user namespace", "000001ffffffffff", nested, false},
+		{"user", "0000000000000000", first, false},
+		{"nonsense", "xyz", first, false},
+	}
+	for _, tc := range cases {
+		l := ReadLimits(base().with(tree{"proc/self/status": "CapEff:\t" + tc.capabilities + "\n", "proc/self/uid_map": tc.ids}).root(t))
+		if l.MemlockExempt != tc.want {
+			t.Errorf("%s: %v", tc.name, l.MemlockExempt)
+		}
+	}
+}
+
 func TestDevShm(t *testing.T) {
 	shm := func(options string) tree {
 		return base().with(tree{"proc/self/mountinfo": "25 1 0:23 / /dev/shm rw - tmpfs shm " + options + "\n"})
@@ -288,7 +309,7 @@ func TestDevShm(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := show(ReadLimits(tc.tree.root(t)).DevShm); got != tc.size {
+			if got := show(ReadLimits(tc.tree.root(t)).DevShmBytes); got != tc.size {
 				t.Errorf("%v, want %v", got, tc.size)
 			}
 		})

@@ -50,7 +50,6 @@ type Cost struct {
 type point struct {
 	at                time.Duration
 	known, lastKnown  uint64 // known in any of the samples; in the last
-	first             [figureCount]int64
 	last, least, most [figureCount]int64
 }
 
@@ -65,7 +64,7 @@ func (p *point) take(s *Sample) {
 		v := s.values[f]
 		p.last[f] = v
 		if p.known&bit == 0 {
-			p.first[f], p.least[f], p.most[f] = v, v, v
+			p.least[f], p.most[f] = v, v
 			continue
 		}
 		p.least[f], p.most[f] = min(p.least[f], v), max(p.most[f], v)
@@ -83,7 +82,7 @@ func (p *point) join(next *point) {
 		}
 		p.last[f] = next.last[f]
 		if p.known&bit == 0 {
-			p.first[f], p.least[f], p.most[f] = next.first[f], next.least[f], next.most[f]
+			p.least[f], p.most[f] = next.least[f], next.most[f]
 			continue
 		}
 		p.least[f], p.most[f] = min(p.least[f], next.least[f]), max(p.most[f], next.most[f])
@@ -91,20 +90,26 @@ func (p *point) join(next *point) {
 	p.known |= next.known
 }
 
-// store keeps samples in bounded memory, all of it taken at the start.
+// store keeps samples in bounded memory, all of it (2.2 MB) taken at the start.
 type store struct {
 	points   []point
 	used     int   // points begun
 	inLast   int64 // samples in the last of them
 	perPoint int64
 	samples  int64
-	all      point
+	all      point              // stands for all samples
+	first    [figureCount]int64 // as first known
 }
 
 func newStore() *store { return &store{points: make([]point, maxPoints), perPoint: 1} }
 
 func (t *store) add(s *Sample) {
 	t.samples++
+	for f := range figureCount {
+		if s.known&^t.all.known&(1<<f) != 0 {
+			t.first[f] = s.values[f]
+		}
+	}
 	t.all.take(s)
 	if t.used == 0 || t.inLast == t.perPoint {
 		if t.used == len(t.points) {
@@ -172,7 +177,7 @@ func (t *store) summary(f Figure) *Summary {
 		return nil
 	}
 	s := &Summary{
-		First: scale(f, t.all.first[f]), Last: scale(f, t.all.last[f]),
+		First: scale(f, t.first[f]), Last: scale(f, t.all.last[f]),
 		Min: scale(f, t.all.least[f]), Max: scale(f, t.all.most[f]),
 	}
 	s.Delta = s.Last - s.First
