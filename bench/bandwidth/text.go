@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"pinscope/bench/stats"
 	"pinscope/bench/units"
@@ -79,6 +78,7 @@ func (p *printer) head() {
 	}
 	p.wrap("Device   ", device)
 	p.wrap("Link     ", r.Link.text())
+	p.wrap("Limit    ", r.Link.limitText())
 	if alarm := r.Link.Alarm(); alarm != "" {
 		p.wrap("ALARM    ", alarm)
 	}
@@ -86,14 +86,10 @@ func (p *printer) head() {
 	p.line("")
 }
 
-// text is the states one after the other, and the limit.
+// text is the states one after the other.
 func (l Link) text() string {
-	limit := "limit " + units.NotAvailable
-	if l.LimitGBps != nil {
-		limit = fmt.Sprintf("limit %s (%s)", units.GBps(*l.LimitGBps), l.LimitFrom)
-	}
 	if l.Before == nil && l.During == nil {
-		return "generation and width n/a; " + limit
+		return "generation and width " + units.NotAvailable
 	}
 	var before, during LinkState
 	if l.Before != nil {
@@ -102,7 +98,14 @@ func (l Link) text() string {
 	if l.During != nil {
 		during = *l.During
 	}
-	return fmt.Sprintf("%s before, %s under load, %s at most; %s", before, during, during.Max(), limit)
+	return fmt.Sprintf("%s before, %s under load, %s at most", before, during, during.Max())
+}
+
+func (l Link) limitText() string {
+	if l.LimitGBps == nil {
+		return units.NotAvailable
+	}
+	return fmt.Sprintf("%s each way (%s)", units.GBps(*l.LimitGBps), l.LimitFrom)
 }
 
 func (w WarmUp) text() string {
@@ -158,63 +161,6 @@ func (p *printer) kinds(with func(cudamem.HostKind) bool) []cudamem.HostKind {
 		}
 	}
 	return out
-}
-
-// columnNames shortens what does not fit a column.
-func columnName(k cudamem.HostKind) string {
-	if k == cudamem.WriteCombined {
-		return "write-comb"
-	}
-	return k.String()
-}
-
-// block writes a table: a row for each size, a column for each kind. A figure ends
-// in a mark or a space.
-func (p *printer) block(title string, kinds []cudamem.HostKind, figure func(cudamem.HostKind, int64) string) {
-	if p.r.Simulated {
-		title += " (SIMULATED)"
-	}
-	p.line("%s", title)
-	row := func(first string, cell func(cudamem.HostKind) string) {
-		text := fmt.Sprintf("%8s", first)
-		for _, k := range kinds {
-			text += fmt.Sprintf("%12s", cell(k))
-		}
-		p.line("%s", strings.TrimRight(text, " "))
-	}
-	row("size", func(k cudamem.HostKind) string { return columnName(k) + " " })
-	for _, bytes := range p.r.sizes {
-		row(units.Bytes(bytes), func(k cudamem.HostKind) string { return figure(k, bytes) })
-	}
-	p.line("")
-}
-
-// mark says what is to be known about a cell, in one character.
-func (p *printer) mark(c *Cell) string {
-	mark := ' '
-	switch {
-	case c.AboveLimit:
-		mark = markAbove
-	case c.Alone:
-		mark = markAlone
-	case spread(c.GBps) > spreadShare:
-		mark = markSpread
-	default:
-		return " "
-	}
-	if !strings.ContainsRune(p.marks, mark) {
-		p.marks += string(mark)
-	}
-	return string(mark)
-}
-
-// spread is how far the interval of the median reaches, as a share of it; 0
-// without an interval.
-func spread(s stats.Summary) float64 {
-	if s.Interval == nil || s.Median == nil || *s.Median == 0 {
-		return 0
-	}
-	return max(s.Interval.Hi-*s.Median, *s.Median-s.Interval.Lo) / *s.Median
 }
 
 func (p *printer) legend() {
@@ -330,43 +276,4 @@ func (p *printer) notes() {
 	if len(p.r.Notes) > 0 {
 		p.line("")
 	}
-}
-
-// wrap writes text after a label, further lines indented as far.
-func (p *printer) wrap(label, text string) {
-	line := label
-	for _, word := range strings.Fields(text) {
-		if len(line)+1+len(word) > textWidth && len(line) > len(label) {
-			p.line("%s", line)
-			line = strings.Repeat(" ", len(label))
-		}
-		if len(line) > len(label) {
-			line += " "
-		}
-		line += word
-	}
-	p.line("%s", line)
-}
-
-func gbps(s stats.Summary) string {
-	if s.Median == nil {
-		return units.NotAvailable
-	}
-	return units.GBps(*s.Median)
-}
-
-func interval(s stats.Summary) string {
-	if s.Interval == nil {
-		return units.NotAvailable
-	}
-	trim := func(v float64) string { return strings.TrimSuffix(units.GBps(v), " GB/s") }
-	return trim(s.Interval.Lo) + ".." + trim(s.Interval.Hi)
-}
-
-// duration is the median of nanoseconds.
-func duration(s stats.Summary) string {
-	if s.Median == nil {
-		return units.NotAvailable
-	}
-	return units.Duration(time.Duration(*s.Median + 0.5))
 }
