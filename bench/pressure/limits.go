@@ -41,10 +41,10 @@ type Limits struct {
 	MemlockHard *Ceiling `json:"memlock_hard_bytes"`
 	// MemlockExempt: the process has CAP_IPC_LOCK outside a user namespace (root,
 	// mostly), and mlock is not limited (mlock(2)).
-	MemlockExempt bool `json:"memlock_exempt"`
-	HugePages   string   `json:"transparent_huge_pages,omitempty"` // "always", "madvise", "never"
-	Overcommit  string   `json:"overcommit,omitempty"`             // "heuristic", "always", "never" (strict accounting)
-	NUMANodes   *int     `json:"numa_nodes"`                       // with memory or CPUs, online
+	MemlockExempt bool   `json:"memlock_exempt"`
+	HugePages     string `json:"transparent_huge_pages,omitempty"` // "always", "madvise", "never"
+	Overcommit    string `json:"overcommit,omitempty"`             // "heuristic", "always", "never" (strict accounting)
+	NUMANodes     *int   `json:"numa_nodes"`                       // with memory or CPUs, online
 
 	Container      string `json:"container,omitempty"`       // "docker", "podman", "lxc", "kubernetes", "container"; empty: no sign of one
 	VirtualMachine string `json:"virtual_machine,omitempty"` // its maker or kind; empty: no sign of one

@@ -25,7 +25,9 @@ type Options struct {
 	Look func(*Sample)
 }
 
-// Sampler reads the system's figures in the background.
+// Sampler reads the system's figures in the background. On a 2-core virtual
+// machine a sample took 0.07 ms of CPU time one after the other, and 0.17 ms at
+// 20 a second, when it finds nothing in the caches: 0.33 % of a core (2026-12).
 type Sampler struct {
 	every  time.Duration
 	clock  cudamem.Clock
