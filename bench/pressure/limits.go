@@ -1,6 +1,7 @@
 package pressure
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path"
@@ -65,6 +66,23 @@ func ReadLimits(root Root) Limits {
 	l.readDevShm(root)
 	l.Container, l.VirtualMachine, l.WSL2 = root.container(), root.virtualMachine(), root.wsl2()
 	return l
+}
+
+// UsableCPUs is [Limits.UsableCPUs] alone, without reading memory.
+func UsableCPUs(root Root) int {
+	var l Limits
+	l.readStatus(root)
+	l.readCPUs(root)
+	return l.UsableCPUs
+}
+
+// String is the memory in words: "10 GiB available of 16 GiB, system memory" with
+// the exact bytes.
+func (l Limits) String() string {
+	if l.AvailableBytes == nil || l.TotalBytes == nil {
+		return "memory unknown"
+	}
+	return fmt.Sprintf("%s available of %s, %s", exact(*l.AvailableBytes), exact(*l.TotalBytes), l.Source)
 }
 
 func (l *Limits) readMemory(root Root) {

@@ -216,7 +216,11 @@ func TestUsableCPUs(t *testing.T) {
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			l := ReadLimits(tc.tree.root(t))
+			root := tc.tree.root(t)
+			l := ReadLimits(root)
+			if n := UsableCPUs(root); n != tc.usable {
+				t.Errorf("%d usable CPUs, read alone", n)
+			}
 			if l.UsableCPUs != tc.usable || show(l.AffinityCPUs) != tc.affinity || show(l.QuotaCPUs) != tc.quota {
 				t.Errorf("usable %d, affinity %v, quota %v; want %d, %v, %v",
 					l.UsableCPUs, show(l.AffinityCPUs), show(l.QuotaCPUs), tc.usable, tc.affinity, tc.quota)
@@ -250,6 +254,13 @@ func TestOtherLimits(t *testing.T) {
 	again.binding = l.binding
 	if !reflect.DeepEqual(l, again) {
 		t.Errorf("read back %+v\nwant %+v", again, l)
+	}
+
+	if want := "12,884,901,888 B (12 GiB) available of 17,179,869,184 B (16 GiB), system memory"; l.String() != want {
+		t.Errorf("%q, want %q", l, want)
+	}
+	if unknown := (Limits{}); unknown.String() != "memory unknown" {
+		t.Errorf("%q", unknown)
 	}
 
 	odd := ReadLimits(tree{
