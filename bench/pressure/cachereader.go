@@ -36,6 +36,15 @@ type CacheReader struct {
 	clock cudamem.Clock
 }
 
+// CacheFileBytes is a size that shows what happens to cached files and costs
+// little: a sixteenth of what is available, at most 512 MiB; 0 if that is unknown.
+func CacheFileBytes(l Limits) int64 {
+	if l.AvailableBytes == nil {
+		return 0
+	}
+	return min(*l.AvailableBytes/16, 512<<20)
+}
+
 // CacheReading is what a reader achieved.
 type CacheReading struct {
 	Passes         int64   `json:"passes"` // whole readings of the file

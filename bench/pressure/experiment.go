@@ -28,7 +28,7 @@ type Experiment struct {
 	Alloc    Alloc   // takes ballast
 	Ballast  []int64 // bytes held at each step, rising; see BallastSteps
 	Override bool    // to pin more than the cap, as in Guard
-	Rules    Rules   // of the watchdog
+	Rules    Rules   // of the watchdog; zero: DefaultRules
 
 	// Measure runs the loader for a while and gives its rate. It ends early when
 	// ctx is done, with an error.
@@ -109,6 +109,9 @@ func (e Experiment) Run(ctx context.Context) (out Outcome, err error) {
 	out = Outcome{Kind: e.Kind, Limits: ReadLimits(e.Root)}
 	if len(e.Ballast) == 0 {
 		return out, errors.New("pressure: experiment: no steps: too little memory is available, or how much is unknown")
+	}
+	if e.Rules == (Rules{}) {
+		e.Rules = DefaultRules(out.Limits)
 	}
 	top := e.Ballast[len(e.Ballast)-1]
 	need := Need{{Name: "ballast", Bytes: top, Pinned: e.Pinned, Settings: []string{"up-to"}}}

@@ -184,6 +184,7 @@ func TestExperimentEnds(t *testing.T) {
 		}, 2, "", "no such file"},
 		{"memory runs out while measuring", func(m *fakeMachine, e *Experiment) {
 			n := 0
+			e.Rules = Rules{} // the default ones
 			e.Measure = func(ctx context.Context) (float64, error) {
 				if n++; n == 4 {
 					m.available -= 8 * gib
@@ -407,6 +408,17 @@ func TestCacheReader(t *testing.T) {
 		t.Errorf("left behind: %v", files)
 	}
 
+	for _, tc := range []struct {
+		l    Limits
+		want int64
+	}{
+		{machineOf(16*gib, 4*gib), 256 << 20}, {machineOf(16*gib, 8*gib), 512 << 20}, {machineOf(99*gib, 64*gib), 512 << 20},
+		{machineOf(gib, 0), 0}, {Limits{}, 0},
+	} {
+		if got := CacheFileBytes(tc.l); got != tc.want {
+			t.Errorf("file of %d bytes with %s, want %d", got, tc.l, tc.want)
+		}
+	}
 	for _, bytes := range []int64{0, -1, MaxCacheFileBytes + 1} {
 		if _, err := NewCacheReader(t.Context(), "", folder, bytes, clock); err == nil {
 			t.Errorf("%d bytes were accepted", bytes)

@@ -149,11 +149,11 @@ func FuzzLimits(f *testing.F) {
 	f.Add("0::/a\n", mountV2, "2147483648\n", "1073741824\n", "inactive_file 5\n", "200000 100000\n")
 	f.Add("4:memory:/a\n0::/\n", mountMemory+mountHybrid, "-1\n", "max\n", "", "max 100000\n")
 	f.Add("0::/../..\n", "nonsense", "99999999999999999999\n", "", "\n", "1\n")
-	f.Fuzz(func(t *testing.T, groups, mounts, max, used, stat, cpu string) {
+	f.Fuzz(func(t *testing.T, groups, mounts, most, used, stat, cpu string) {
 		l := ReadLimits(base().with(tree{
 			"proc/self/cgroup": groups, "proc/self/mountinfo": mounts,
-			"sys/fs/cgroup/a/memory.max": max, "sys/fs/cgroup/a/memory.current": used, "sys/fs/cgroup/a/memory.stat": stat,
-			"sys/fs/cgroup/a/cpu.max": cpu, "sys/fs/cgroup/memory/a/memory.limit_in_bytes": max,
+			"sys/fs/cgroup/a/memory.max": most, "sys/fs/cgroup/a/memory.current": used, "sys/fs/cgroup/a/memory.stat": stat,
+			"sys/fs/cgroup/a/cpu.max": cpu, "sys/fs/cgroup/memory/a/memory.limit_in_bytes": most,
 		}).root(t))
 		if *l.TotalBytes < 0 || *l.TotalBytes > 16*gib || l.UsableCPUs < 1 || l.UsableCPUs > 8 {
 			t.Errorf("total %d, CPUs %d", *l.TotalBytes, l.UsableCPUs)

@@ -333,9 +333,9 @@ func TestSamplingAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(200, s.take); n != 0 {
 		t.Errorf("%v allocations a sample on a fake machine", n)
 	}
-	real := newSampler(cudamem.NewPlainClock(), Options{})
-	defer real.Stop()
-	if n := testing.AllocsPerRun(200, real.take); n != 0 {
+	here := newSampler(cudamem.NewPlainClock(), Options{})
+	defer here.Stop()
+	if n := testing.AllocsPerRun(200, here.take); n != 0 {
 		t.Errorf("%v allocations a sample on this one", n)
 	}
 }
