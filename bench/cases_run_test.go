@@ -269,26 +269,30 @@ func checkLengths(t *testing.T, lane trace.LaneTrace, read []float64) {
 func TestC78UndefinedIsNull(t *testing.T) {
 	free := append(still, "link-gbps=inf", "pageable-gbps=inf", "compute=0s")
 	one := withSim(settings(t, "samples=1", "shape=16", "batch=1", "workers=1"), free...)
-	cancelled, cancel := context.WithCancelCause(context.Background())
-	cancel(ErrCancelled)
+	slow := one
+	slow.Source = "delay:1s"
 	for name, tc := range map[string]struct {
 		config   Config
-		ctx      context.Context
 		complete bool
 		null     []string // JSON keys
 		empty    []string // CSV columns
 	}{
-		"one step": {withSim(one, "compute=1ms"), context.Background(), true, []string{"interval"}, nil},
-		"no time at all": {one, context.Background(), true, []string{"samples_per_s", "median", "interval", "typical_repeat", "trace"},
+		"one step": {withSim(one, "compute=1ms"), true, []string{"interval"}, nil},
+		"no time at all": {one, true, []string{"samples_per_s", "median", "interval", "typical_repeat", "trace"},
 			[]string{"samples_per_s"}},
-		"cancelled before step 1": {one, cancelled, false, []string{"samples_per_s", "median", "overlap_share", "trace"},
+		"cancelled before step 1": {slow, false, []string{"samples_per_s", "median", "overlap_share", "trace"},
 			[]string{"samples_per_s", "overlap_share", "step_ms_per_batch"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r *Result
 			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
 				var err error
-				r, err = Run(tc.ctx, tc.config, RunOptions{Clock: cudamem.NewPlainClock()})
+				r, err = Run(ctx, tc.config, RunOptions{Clock: cudamem.NewPlainClock(), Events: func(e Event) {
+					if e.Plan != nil && !tc.complete {
+						cancel(ErrCancelled)
+					}
+				}})
 				if r == nil || (err == nil) != tc.complete || r.Complete != tc.complete {
 					t.Fatalf("%v, %+v", err, r)
 				}

@@ -168,11 +168,14 @@ func (s *side) repeat(position int, warmup bool) error {
 }
 
 // blameFile makes an error of a source that reads files wrong input, whenever the
-// file is found to be bad: problem says so. What the device or the user caused
-// stays as it is.
+// file is found to be bad: problem says so. What the device caused stays as it is;
+// of a context that has ended the cause is given, which is for people.
 func (s *side) blameFile(err, problem error) error {
 	var refused *cudamem.Error
-	if !holdsFiles(s.config.Source) || errors.As(err, &refused) || s.session.ctx.Err() != nil {
+	switch {
+	case s.session.ctx.Err() != nil:
+		return context.Cause(s.session.ctx)
+	case !holdsFiles(s.config.Source) || errors.As(err, &refused):
 		return err
 	}
 	return &InputError{Field: "source", Value: s.config.Source, Problem: problem.Error()}
