@@ -22,6 +22,7 @@ type axis struct {
 	binary   bool // of a log axis: marks at powers of 2, each with its unit
 	names    []string
 	min, max float64
+	last     float64 // no marks above it; 0: up to max
 }
 
 // unit is what a value is divided by to be shown, for an axis that reaches so far.
@@ -118,14 +119,14 @@ func (a *axis) largest() float64 { return max(math.Abs(a.min), math.Abs(a.max)) 
 func (a *axis) marks(length vg.Length, s text.Style, across bool, longest vg.Length) []plot.Tick {
 	room := func(label string) vg.Length {
 		if across {
-			return s.Width(label) + 8
+			return s.Width(label) + 16
 		}
 		return s.Font.Size * lineHeight
 	}
 	if a.names != nil {
 		return a.nameMarks(length, s, across, longest)
 	}
-	for n := int(length/24) + 1; n > 1; n-- {
+	for n := max(int(length/24)+1, 4); n > 1; n-- {
 		ticks := a.numberMarks(n)
 		if a.fits(ticks, length, room) {
 			return ticks
@@ -157,6 +158,10 @@ func (a *axis) share(v float64) float64 {
 	return (v - a.min) / (a.max - a.min)
 }
 
+// nameHeight is the least distance of names below each other, as a share of their
+// size: from the top of a capital to the foot of a g it is 0.95.
+const nameHeight = 1.15
+
 // nameMarks are the names, thinned and shortened until they fit.
 func (a *axis) nameMarks(length vg.Length, s text.Style, across bool, longest vg.Length) []plot.Tick {
 	pitch := float64(length) / (a.max - a.min)
@@ -164,7 +169,7 @@ func (a *axis) nameMarks(length vg.Length, s text.Style, across bool, longest vg
 	for _, name := range a.names {
 		widest = max(widest, s.Width(name))
 	}
-	need, limit := float64(s.Font.Size*lineHeight), longest
+	need, limit := float64(s.Font.Size*nameHeight), longest
 	if across {
 		need = float64(min(widest+6, 72))
 	}
@@ -201,7 +206,7 @@ func (a *axis) numberMarks(n int) []plot.Tick {
 	first := math.Ceil(lo/step - 1e-9)
 	for i := 0; i < 200; i++ {
 		v := (first + float64(i)) * step
-		if v > hi+step*1e-9 || v*divisor > a.max*1.0000001 && a.max > 0 {
+		if a.last > 0 && v*divisor > a.last || v > hi+step*1e-9 || v*divisor > a.max*1.0000001 && a.max > 0 {
 			break
 		}
 		ticks = append(ticks, plot.Tick{Value: min(max(v*divisor, a.min), a.max), Label: numberLabel(v, decimals)})

@@ -97,13 +97,12 @@ func busyPerBatch(t *trace.Trace, kind trace.LaneKind, w Window) points {
 			if all[j].Batch == batch+1 && next > all[i].Start {
 				share = min(1, float64(busy)/float64(next-all[i].Start))
 			}
-		} else if end > all[i].Start {
-			share = float64(busy) / float64(end-all[i].Start)
 		}
+		// The last batch has no next one to measure its period by.
 		if next >= w.From && all[i].Start <= w.To {
 			p.xs = append(p.xs, float64(all[i].Start-w.From))
 			p.ys = append(p.ys, share)
-			if j == len(all) || math.IsNaN(share) {
+			if j == len(all) || math.IsNaN(share) || next > w.To {
 				p.xs, p.ys = append(p.xs, float64(next-w.From)), append(p.ys, share)
 			}
 		}

@@ -273,7 +273,7 @@ func (c *Chart) plot() *plot.Plot {
 		handed := a.Tick.Label
 		a.Tick.Label = c.look.text(smallSize, false, th.ink)
 		a.Tick.Label.XAlign, a.Tick.Label.YAlign = handed.XAlign, handed.YAlign
-		a.Label.TextStyle = c.look.label()
+		a.Label.TextStyle = c.look.text(smallSize, false, th.ink)
 		a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
 		a.Label.Text = from.label()
 		a.Label.Padding = 1

@@ -63,6 +63,7 @@ func Throughput(look Look, sides []bench.Side) *Chart {
 	c := &Chart{look: look, title: look.say(throughputTitle)}
 	lo, hi := bounds()
 	last, missing, anyWarm := 1.0, 0, false
+	var intervals []whiskers
 	for i := range sides {
 		side := &sides[i]
 		ink, shape := look.side(i), mark(i)
@@ -85,7 +86,8 @@ func Throughput(look Look, sides []bench.Side) *Chart {
 			continue
 		}
 		if in := side.SamplesPerS.Interval; in != nil && drawable(in.Lo) && drawable(in.Hi) {
-			c.plotters = append(c.plotters, band{in.Lo, in.Hi, ink})
+			intervals = append(intervals, whiskers{lo: []float64{in.Lo}, hi: []float64{in.Hi}, ink: ink})
+			lo, hi = min(lo, in.Lo), max(hi, in.Hi)
 		}
 		if m := side.SamplesPerS.Median; m != nil && drawable(*m) {
 			c.plotters = append(c.plotters, level{at: *m, ink: ink})
@@ -98,13 +100,21 @@ func Throughput(look Look, sides []bench.Side) *Chart {
 		c.empty = true
 		return c
 	}
+	muted := look.theme().muted
+	// The intervals stand in a margin of their own, behind the last repeat.
+	step := max(1, last/24)
+	for i := range intervals {
+		intervals[i].xs = []float64{last + 0.5 + step*float64(i+1)}
+		c.plotters = append(c.plotters, intervals[i])
+	}
+	c.legend = append(c.legend, key{text: look.say(medianAndInterval), ink: muted, line: true})
 	if anyWarm {
-		c.legend = append(c.legend, key{text: look.say(warmupKey), ink: look.theme().muted, mark: draw.RingGlyph{}})
+		c.legend = append(c.legend, key{text: look.say(warmupKey), ink: muted, mark: draw.RingGlyph{}})
 	}
 	if missing > 0 {
 		c.notes = append(c.notes, look.say(notCounted, units.Count(int64(missing))))
 	}
-	c.x = axis{title: look.say(repeatAxis), whole: true, min: 0.5, max: last + 0.5}
+	c.x = axis{title: look.say(repeatAxis), whole: true, min: 0.5, max: last + 0.5 + step*(float64(len(intervals))+0.5), last: last}
 	c.y = axis{title: look.say(throughputAxis)}
 	c.y.span(lo, hi)
 	return c

@@ -97,7 +97,7 @@ const laneThick = 0.76
 
 func (g spans) Plot(to draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&to)
-	b := brush{look: g.look, to: to, window: g.window, dot: pixel(to)}
+	b := brush{look: g.look, to: to, window: g.window, dot: visible(pixel(to))}
 	b.columns = int(math.Ceil(float64((to.Max.X-to.Min.X)/b.dot))) + 1
 	b.perDot = float64(g.window.To-g.window.From) / float64((to.Max.X-to.Min.X)/b.dot)
 	b.share = make([]float32, b.columns*trace.Stages)
@@ -110,6 +110,11 @@ func (g spans) Plot(to draw.Canvas, p *plot.Plot) {
 		}
 		b.lane(lane.Spans)
 	}
+}
+
+// visible is the smallest whole number of dots that can be seen on paper.
+func visible(dot vg.Length) vg.Length {
+	return dot * vg.Length(math.Ceil(0.7/float64(dot)))
 }
 
 // brush draws one lane after the other.
@@ -176,7 +181,7 @@ func (b *brush) addShare(column int, stage trace.Stage, share float64) {
 }
 
 // faintest is how strongly a dot shows that holds next to nothing.
-const faintest = 0.3
+const faintest = 0.6
 
 // tints is how many strengths of a stage's colour short spans use.
 const tints = 8
