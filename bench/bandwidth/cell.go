@@ -32,8 +32,8 @@ type Cell struct {
 	// AboveLimit says that the median is above what the link can carry.
 	AboveLimit bool `json:"above_limit"`
 
-	// Alone says that the other direction was not busy all the time that it
-	// should have been: the figure is then too good.
+	// Alone says that in most samples the other direction was not busy all the time
+	// that it should have been: the figure may then be too good.
 	Alone bool `json:"alone,omitempty"`
 
 	Samples []Sample  `json:"samples"`

@@ -211,13 +211,14 @@ func copiesFor(perCopy, perCell time.Duration) int {
 	return int(max(1, min(mostCopies, perCell/(stats.LeastForInterval*perCopy))))
 }
 
-// samples takes them. alone says that the other direction was not busy throughout.
+// samples takes them. alone says that in most of them, and so in their median, the
+// other direction was not busy throughout.
 func (e *engine) samples(ctx context.Context, m, other *mover, p plan) (samples []Sample, alone bool, err error) {
 	if err := e.dev.Anchor(); err != nil {
 		return nil, false, err
 	}
 	samples = make([]Sample, 0, p.most)
-	begun := e.clock.Now()
+	begun, early := e.clock.Now(), 0
 	for len(samples) < p.least || len(samples) < p.most && e.clock.Now()-begun < p.atLeast {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
@@ -227,9 +228,11 @@ func (e *engine) samples(ctx context.Context, m, other *mover, p plan) (samples 
 			return nil, false, err
 		}
 		samples = append(samples, s)
-		alone = alone || other != nil && !e.timer.otherLast
+		if other != nil && !e.timer.otherLast {
+			early++
+		}
 	}
-	return samples, alone, nil
+	return samples, early > len(samples)/2, nil
 }
 
 // measureReference measures as nvbandwidth does, where memory could be pinned.

@@ -297,13 +297,13 @@ func TestText(t *testing.T) {
 		"+ the other direction was not busy",
 		"HtoD while downloading, pinned         11.00            n/a   6.101 ms    2.5 us\n",
 		// C57: 11 / 24.8 = 44.4 %
-		"HtoD while downloading, pinned: 44.4 % of what it is alone. This comes of\ntwo-way traffic, not of pinning.\n",
+		"HtoD while downloading: pinned 44.4 % of what it is alone. This comes of two-way\ntraffic, not of pinning.\n",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("lacks %q:\n%s", want, shown)
 		}
 	}
-	for _, not := range []string{"SIMULATED", "ALARM", "DtoH while uploading, pinned:"} {
+	for _, not := range []string{"SIMULATED", "ALARM", "DtoH while uploading:"} {
 		if strings.Contains(shown, not) {
 			t.Errorf("has %q", not)
 		}

@@ -38,7 +38,7 @@ func (r *Result) Text(w io.Writer) error {
 	}
 	p.legend()
 	p.allocations()
-	p.close()
+	p.closeUp()
 	p.notes()
 	p.out.WriteString(r.Sentence() + "\n")
 	_, err := io.WriteString(w, p.out.String())
@@ -217,10 +217,10 @@ func (p *printer) allocations() {
 	}
 }
 
-// close writes one size in full: DMA time beside host-blocked time, with interval
+// closeUp writes one size in full: DMA time beside host-blocked time, with interval
 // and count.
-func (p *printer) close() {
-	bytes := p.closeSize()
+func (p *printer) closeUp() {
+	bytes := p.closeUpSize()
 	title := "All figures at " + units.Bytes(bytes)
 	if p.r.Simulated {
 		title += " (SIMULATED)"
@@ -239,8 +239,8 @@ func (p *printer) close() {
 	p.line("")
 }
 
-// closeSize is the reference's size, or the nearest below it, or the smallest.
-func (p *printer) closeSize() int64 {
+// closeUpSize is the reference's size, or the nearest below it, or the smallest.
+func (p *printer) closeUpSize() int64 {
 	best := slices.Min(p.r.sizes)
 	for _, bytes := range p.r.sizes {
 		if bytes <= referenceBytes {
@@ -255,16 +255,20 @@ const lessWhile = 0.9
 
 // twoWay says what the other direction takes away: it is no matter of pinning.
 func (p *printer) twoWay(bytes int64) {
-	for _, k := range p.r.kinds {
-		for _, pair := range [][2]Direction{{HtoD, HtoDWhileDtoH}, {DtoH, DtoHWhileHtoD}} {
+	for _, pair := range [][2]Direction{{HtoD, HtoDWhileDtoH}, {DtoH, DtoHWhileHtoD}} {
+		var less []string
+		for _, k := range p.r.kinds {
 			alone, both := p.r.Cell(pair[0], k, bytes), p.r.Cell(pair[1], k, bytes)
 			if alone == nil || both == nil || alone.GBps.Median == nil || both.GBps.Median == nil {
 				continue
 			}
 			if share := *both.GBps.Median / *alone.GBps.Median; share < lessWhile {
-				p.wrap("", fmt.Sprintf("%s, %v: %s of what it is alone. This comes of two-way traffic, not of pinning.",
-					pair[1].title(), k, units.Percent(share)))
+				less = append(less, k.String()+" "+units.Percent(share))
 			}
+		}
+		if less != nil {
+			p.wrap("", fmt.Sprintf("%s: %s of what it is alone. This comes of two-way traffic, not of pinning.",
+				pair[1].title(), strings.Join(less, ", ")))
 		}
 	}
 }
