@@ -338,6 +338,14 @@ func TestC11EqualSidesShowNoDifference(t *testing.T) {
 	if r.Comparison.Verdict != stats.NoDifference || !r.Comparison.Interval.Holds(1) {
 		t.Errorf("A/A: %+v", r.Comparison)
 	}
+	// 244,896 bytes take 40.8 us at 6 GB/s and half of that at 12: 1.0408 ms by 1.0204 ms.
+	faster := withSim(base, append(still, "link-gbps=12", "pageable-gbps=6", "compute=1ms", "jitter=1%")...)
+	faster.Shape, faster.Repeats = Shape{61224}, 6
+	r = compareInBubble(t, faster, pageableBlocking, pinnedBlocking)
+	near(t, "B by A", *r.Comparison.Ratio, 1.02, 0.005)
+	if r.Comparison.Verdict != stats.Faster || r.Comparison.Interval.Holds(1) || len(r.Sides[0].Repeats) != 6 || r.Sides[0].SamplesPerS.Interval == nil {
+		t.Errorf("true 2 %%: %+v", r.Comparison)
+	}
 }
 
 // TestC16SlotsAreNeverRefilledTooEarly: 10,000 batches through a ring of one and

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"pinscope/bench"
 )
@@ -69,6 +70,14 @@ func TestDiskFull(t *testing.T) {
 		}
 		checkKept(t, stdout, stderr)
 	}
+	t.Setenv("TMPDIR", folder) // no room there either
+	code, _, stderr := call(append(manyRows, "--json", filepath.Join(folder, "result"))...)
+	if code != exitFailed || !strings.Contains(stderr, "the result could not be kept anywhere: ") {
+		t.Errorf("no room at all: exit code %d: %s", code, stderr)
+	}
+	if left, _ := os.ReadDir(folder); len(left) != 1 {
+		t.Errorf("files left behind: %v", left)
+	}
 }
 
 // C81: a device that is always full, and standard output on it.
@@ -109,7 +118,7 @@ func TestNoPlaceAtAll(t *testing.T) {
 // nobody is a user without rights, by the number that Debian and others give it.
 const nobody = 65534
 
-// C82: the folder turns read-only during the run. Root could still write to it,
+// C82: the folder turns read-only during the run; the next run is refused. Root could still write to it,
 // so that the run is another user's.
 func TestFolderTurnsReadOnly(t *testing.T) {
 	base, err := os.MkdirTemp("", "pinscope-test-*")
@@ -127,17 +136,21 @@ func TestFolderTurnsReadOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	child := exec.Command(program, append(quick, "--source", "delay:20ms", "--json", filepath.Join(out, "r.json"), "--csv", filepath.Join(out, "r.csv"))...)
-	child.Env = append(os.Environ(), childEnv+"=1", "TMPDIR="+temporary)
-	child.Dir = base
+	var user *syscall.SysProcAttr
 	if os.Getuid() == 0 {
+		user = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		for _, folder := range []string{out, temporary} {
 			if err := os.Chown(folder, nobody, nobody); err != nil {
 				t.Skip("the folder cannot be given to another user: ", err)
 			}
 		}
-		child.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	}
+	command := func(outputs ...string) *exec.Cmd {
+		c := exec.Command(program, append(append(quick, "--source", "delay:20ms"), outputs...)...)
+		c.Env, c.Dir, c.SysProcAttr = append(os.Environ(), childEnv+"=1", "TMPDIR="+temporary), base, user
+		return c
+	}
+	child := command("--json", filepath.Join(out, "r.json"), "--csv", filepath.Join(out, "r.csv"))
 	pipe, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +178,45 @@ func TestFolderTurnsReadOnly(t *testing.T) {
 		}
 	}
 	checkKept(t, string(rest), stderr.String())
+	refused := command("--json", filepath.Join(out, "r.json"))
+	text, _ := refused.CombinedOutput()
+	if want := "pinscope: json: the folder " + out + " cannot be written to: permission denied\n"; string(text) != want || refused.ProcessState.ExitCode() != exitInput {
+		t.Errorf("a second run: exit code %d: %swant %s", refused.ProcessState.ExitCode(), text, want)
+	}
 	if left, _ := os.ReadDir(out); len(left) != 0 {
+		t.Errorf("files left behind: %v", left)
+	}
+}
+
+// C37: a second signal ends the program at once, here one that waits for somebody
+// to read its result.
+func TestSecondSignal(t *testing.T) {
+	folder := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(folder, "r.json"), 0o600); err != nil {
+		t.Skip("no pipe can be made here: ", err)
+	}
+	child, stdout := startChild(t, folder)
+	begun, gone := time.Now(), make(chan struct{})
+	go func() {
+		defer close(gone)
+		readAll(stdout)
+	}()
+	for sent, ended := 0, false; !ended; sent++ {
+		if sent == 40 {
+			t.Fatalf("still there after %d signals in %v", sent, time.Since(begun))
+		}
+		_ = child.Process.Signal(syscall.SIGINT) // it may be gone
+		select {
+		case <-gone:
+			ended = true
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	_ = child.Wait()
+	if status := child.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT { // 130 in a shell
+		t.Errorf("ended by %v", child.ProcessState)
+	}
+	if left, _ := os.ReadDir(folder); len(left) != 1 {
 		t.Errorf("files left behind: %v", left)
 	}
 }
