@@ -14,19 +14,21 @@ import (
 //	start     once, first: what will be measured and on what
 //	plan      once for each side, before anything is allocated
 //	progress  when a repeat begins or ends, and at most 10 times a second between
+//	repeat    when a repeat has ended: what was measured, also if it ended early
 //	warning   a doubt about the figures, or a setting that was ignored
 //	result    once: everything, the same object as in the result file
 //	error     once, instead of or after the result: why the run failed
 type Event struct {
-	Schema   int        `json:"schema"`
-	Type     string     `json:"type"`
-	AtS      float64    `json:"at_s"` // seconds since the program started measuring
-	Start    *StartInfo `json:"start,omitempty"`
-	Plan     *PlanInfo  `json:"plan,omitempty"`
-	Progress *Progress  `json:"progress,omitempty"`
-	Warning  string     `json:"warning,omitempty"`
-	Result   *Result    `json:"result,omitempty"`
-	Error    *Failure   `json:"error,omitempty"`
+	Schema   int         `json:"schema"`
+	Type     string      `json:"type"`
+	AtS      float64     `json:"at_s"` // seconds since the program started measuring
+	Start    *StartInfo  `json:"start,omitempty"`
+	Plan     *PlanInfo   `json:"plan,omitempty"`
+	Progress *Progress   `json:"progress,omitempty"`
+	Repeat   *RepeatInfo `json:"repeat,omitempty"`
+	Warning  string      `json:"warning,omitempty"`
+	Result   *Result     `json:"result,omitempty"`
+	Error    *Failure    `json:"error,omitempty"`
 }
 
 // StartInfo opens the stream.
@@ -44,6 +46,13 @@ type PlanInfo struct {
 	Side   string `json:"side"`
 	Config Config `json:"config"`
 	Plan   Plan   `json:"plan"`
+}
+
+// RepeatInfo is a repeat that has ended. A reader that loses the stream before the
+// result has these.
+type RepeatInfo struct {
+	Side   string `json:"side"`
+	Repeat Repeat `json:"repeat"`
 }
 
 // Progress is how far it has come. Figures of the repeat under way are live

@@ -202,13 +202,20 @@ func (s *session) repeats() error {
 		}
 		s.live.turn(phase, turn.side, i)
 		s.emit(Event{Type: "progress", Progress: s.progress()})
-		if err := turn.side.repeat(i, turn.warmup); err != nil {
+		err := turn.side.repeat(i, turn.warmup)
+		s.emit(Event{Type: "repeat", Repeat: turn.side.last()})
+		if err != nil {
 			return err
 		}
 	}
 	s.live.turn("finish", nil, len(turns))
 	s.emit(Event{Type: "progress", Progress: s.progress()})
 	return nil
+}
+
+// last is the side's newest repeat.
+func (s *side) last() *RepeatInfo {
+	return &RepeatInfo{Side: s.label, Repeat: s.repeats[len(s.repeats)-1]}
 }
 
 // finish sums up what was measured.

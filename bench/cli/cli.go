@@ -132,20 +132,22 @@ var groups = []kong.Group{
 	{Key: "compare", Title: "Comparing"}, {Key: "output", Title: "Output"},
 }
 
-// catchSignals cancels the context it returns when SIGINT or SIGTERM comes.
+// catchSignals cancels the context it returns when SIGINT or SIGTERM comes, or when
+// nobody reads standard output any more: a window that is gone leaves no run behind,
+// and what was measured is still written to files.
 // From then on signals do again what they do by default: the next one ends the
 // process at once.
 func (p *program) catchSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
 		select {
 		case s := <-signals:
 			signal.Stop(signals)
 			code := int32(exitInterrupted)
-			if s == syscall.SIGTERM {
+			if s != os.Interrupt {
 				code = exitTerminated
 			}
 			p.interrupted.Store(code)
