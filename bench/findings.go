@@ -14,6 +14,7 @@ import (
 // Shares and sizes from which a finding speaks.
 const (
 	starvedShare  = 0.20    // of a step's period waited for data: loading is the limit
+	limitShare    = 0.40    // of the period that a lane works if it is the limit: 9 batches keep 8 workers busy for 9/16
 	busyEnough    = 0.95    // of the period the device works: nothing to gain from more workers
 	cannotMatter  = 0.01    // of the period spent on all copying: under the spread of most machines
 	latencyShare  = 0.5     // of a copy's time explained by its bytes on the link: less is latency
@@ -85,7 +86,8 @@ func (s *Side) named() string {
 	return s.Label + ": "
 }
 
-// starved: the trainer waits for data while the device idles.
+// starved: the trainer waits for data while the device idles. Who keeps it
+// waiting is told from how busy workers and pin thread are.
 func (s *Side) starved() string {
 	p := s.perBatch()
 	if p == nil {
@@ -96,10 +98,25 @@ func (s *Side) starved() string {
 	if s.Config.Workers == 0 || float64(wait) < starvedShare*float64(p.period) || float64(device) > busyEnough*float64(p.period) {
 		return ""
 	}
-	text := fmt.Sprintf("loading is the limit, not pinning: the trainer waits %s of %s a batch for data and the device works %s of it",
+	waits := fmt.Sprintf("the trainer waits %s of %s a batch for data and the device works %s of it",
 		units.Duration(wait), units.Duration(p.period), units.Duration(device))
+	filling := p.loading() / time.Duration(max(s.Config.Workers-s.Plan.IdleWorkers, 1))
+	switch staging := p.stage(trace.PinCopy); {
+	case float64(max(filling, staging)) < limitShare*float64(p.period):
+		return fmt.Sprintf("handing batches over is the limit, neither loading nor pinning: %s, while each worker works %s of it; larger batches are handed over less often",
+			waits, units.Duration(filling))
+	case staging > filling:
+		return fmt.Sprintf("the staging copy is the limit: %s, while the pin thread copies %s of it; pin direct does without that copy",
+			waits, units.Duration(staging))
+	}
+	return "loading is the limit, not pinning: " + waits + s.moreWorkers(p)
+}
+
+// moreWorkers is the advice to take more workers, where they would help.
+func (s *Side) moreWorkers(p *perBatch) (text string) {
+	device := p.device()
 	if need := workersNeeded(p.loading(), device); need > s.Config.Workers {
-		text += fmt.Sprintf("; at least %d workers would keep it busy (%s to fill a batch / %s)",
+		text = fmt.Sprintf("; at least %d workers would keep it busy (%s to fill a batch / %s)",
 			need, units.Duration(p.loading()), units.Duration(device))
 		if cpus := workersNeeded(s.loadingCPU(), device); cpus > s.Plan.UsableCPUs {
 			text += fmt.Sprintf(", but filling a batch takes %s of CPU time, which needs %d CPUs, and %d are usable: loading itself has to become cheaper",
