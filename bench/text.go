@@ -128,7 +128,11 @@ func (s *Side) repeatList(width int) string {
 		if repeat.Warmup {
 			item = "(" + item + ")"
 		}
-		if len(text)+1+len(item) > width-4 && i < len(s.Repeats)-1 {
+		room := width
+		if i < len(s.Repeats)-1 {
+			room -= len(" ...")
+		}
+		if len(text)+1+len(item) > room {
 			return text + " ..."
 		}
 		text = strings.TrimSpace(text + " " + item)

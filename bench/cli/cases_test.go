@@ -243,6 +243,9 @@ func TestWidth(t *testing.T) {
 	for _, preset := range bench.Presets() {
 		for _, kind := range []string{"run", "compare"} {
 			for _, on := range []string{"sim:laptop", "cpu"} {
+				if on == "cpu" && kind == "run" && preset.Name != "tiny" {
+					continue // what comparing shows too; millions of weights are really trained
+				}
 				args := []string{kind, "--preset", preset.Name, "--device", on, "--samples", "8", "--batch", "3", "--epochs", "1",
 					"--repeats", "6", "--warmup", "1", "--out-features", "2"}
 				code, stdout, stderr := call(args...)
