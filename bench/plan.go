@@ -136,7 +136,7 @@ func (p *Plan) countSlots(c Config, info cudamem.Info) {
 	switch c.Pin {
 	case loader.PinOff:
 		p.QueueSlots = ahead + 1 // one in the trainer's hands
-	case loader.PinThread:
+	case loader.PinThread, loader.PageableThread:
 		p.QueueSlots = max(ahead, 1)
 		p.RingSlots = 4
 	default: // one in the trainer's hands, one that the copy engine still reads
@@ -165,7 +165,9 @@ func (p *Plan) sizeHost(m *meter, c Config, spec source.Spec) {
 	}
 	if c.Pin != loader.PinDataset {
 		p.RingInputBytes = m.times(int64(p.RingSlots), p.BatchBytes)
-		p.PyTorchInputBytes = m.times(int64(p.RingSlots), m.powerOfTwo(p.BatchBytes))
+		if c.Pin.Pins() {
+			p.PyTorchInputBytes = m.times(int64(p.RingSlots), m.powerOfTwo(p.BatchBytes))
+		}
 	} else if pinned {
 		// Samples and labels are two allocations.
 		dataset := m.plus(wholePages(m.times(spec.Samples, spec.SampleBytes)), wholePages(m.times(spec.Samples, spec.LabelBytes)))
