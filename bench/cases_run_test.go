@@ -336,3 +336,21 @@ func checkTable(t *testing.T, table string, empty []string) {
 		}
 	}
 }
+
+// TestPageableThreadCopiesAndPinsNothing: there is a staging copy of each batch,
+// and the copy to the device is as slow as without the thread.
+func TestPageableThreadCopiesAndPinsNothing(t *testing.T) {
+	c := settings(t, "samples=6400", "shape=64x64", "batch=64", "workers=1", "pin=pageable-thread", "non-blocking=true")
+	r := inBubble(t, withSim(c, append(still, "link-gbps=12", "pageable-gbps=6", "compute=1ms")...))
+	side := r.Sides[0]
+	if got := side.Trace.Stage(trace.PinCopy).Count; got != 100 {
+		t.Errorf("%d staging copies, want 100", got)
+	}
+	if u := side.Setup; u.PinCalls != 0 || u.PinnedBytes != 0 || u.PinEffective != PinnedNone || u.RingSlotsGot != 4 {
+		t.Errorf("set-up: %+v", u)
+	}
+	if p := side.Plan; p.RingKind != "pageable" || p.PinnedBytes != 0 || p.RingBytes == 0 || p.PyTorchInputBytes != 0 {
+		t.Errorf("plan: %+v", p)
+	}
+	near(t, "copy, s", side.Trace.Stage(trace.HtoD).P50.Seconds(), 64*64*64*4/6e9, 0.001)
+}

@@ -34,10 +34,10 @@ type Config struct {
 	DropLast    bool     `json:"drop_last" group:"loader" negatable:"" help:"Leave out a last batch that is not full. Default ${drop_last}."`
 	Timeout     Duration `json:"timeout" group:"loader" placeholder:"TIME" help:"A worker that gives no batch for so long ends the run, 1ms to 24h. Default ${timeout}."`
 
-	Pin         loader.PinMode    `json:"pin" group:"pinning" placeholder:"MODE" help:"Who pins a batch: off (nobody), thread (a pin thread copies it, as PyTorch does), direct (workers fill pinned slots), dataset (the whole data set is pinned once; cached and npy only). Default ${pin}."`
+	Pin         loader.PinMode    `json:"pin" group:"pinning" placeholder:"MODE" help:"Who pins a batch: off (nobody), thread (a pin thread copies it, as PyTorch does), direct (workers fill pinned slots), dataset (the whole data set is pinned once; cached and npy only), pageable-thread (a thread copies it as with thread, but nothing is pinned: to tell what the thread alone does). Default ${pin}."`
 	NonBlocking bool              `json:"non_blocking" group:"pinning" negatable:"" help:"Go on while a copy is under way. Default ${non_blocking}."`
 	CopyStream  loader.CopyStream `json:"copy_stream" group:"pinning" placeholder:"STREAM" help:"Stream of the copies: shared (with the steps, PyTorch's default) or dedicated. Default ${copy_stream}."`
-	HostMemory  cudamem.HostKind  `json:"host_memory" group:"pinning" placeholder:"KIND" help:"Memory of the ring: pinned, registered, write-combined, mapped or managed; pageable (the default) stands for automatic: pageable with pin off, pinned with thread and direct, mapped with dataset."`
+	HostMemory  cudamem.HostKind  `json:"host_memory" group:"pinning" placeholder:"KIND" help:"Memory of the ring: pinned, registered, write-combined, mapped or managed; pageable (the default) stands for automatic: pageable with pin off and pageable-thread, pinned with thread and direct, mapped with dataset."`
 	RingSlots   int               `json:"ring_slots" group:"pinning" placeholder:"N" help:"Slots of the pinned ring, 1 to 65536; 0 is automatic: 4 with a pin thread, workers x prefetch + 2 otherwise. Default ${ring_slots}."`
 	MaxPinned   Size              `json:"max_pinned" group:"pinning" placeholder:"SIZE" help:"Refuse to pin more than this, e.g. 512MiB; 0: no limit but the system's. Default ${max_pinned}."`
 	RiskMemory  bool              `json:"risk_memory" group:"pinning" negatable:"" help:"Pin more than half of the available memory; the system may become slow or end programs. Default ${risk_memory}."`
@@ -109,7 +109,7 @@ func holdsFiles(source string) bool {
 // value stands for.
 func (c Config) HostKind() cudamem.HostKind {
 	switch {
-	case c.HostMemory != cudamem.Pageable || c.Pin == loader.PinOff:
+	case c.HostMemory != cudamem.Pageable || !c.Pin.Pins():
 		return c.HostMemory
 	case c.Pin == loader.PinDataset:
 		return cudamem.Mapped

@@ -16,7 +16,7 @@ func CompareSides(both Config, onlyA, onlyB []string) (a, b Config, err error) {
 	a, b = both, both
 	a.Pin, a.NonBlocking = loader.PinOff, false
 	a.HostMemory, a.RingSlots = cudamem.Pageable, 0 // they are the ring's
-	if b.Pin == loader.PinOff {
+	if !b.Pin.Pins() {
 		b.Pin = loader.PinThread
 	}
 	if a, err = ParseSettings(a, onlyA...); err != nil {

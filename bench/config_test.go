@@ -132,7 +132,7 @@ func TestParseArgs(t *testing.T) {
 		{"decimal comma (C79)", "--learning-rate 1,5", nil, `learning-rate: "1,5" is not allowed; allowed is 0 to 1000`},
 		{"beyond 64 bits", "--samples 9223372036854775808", nil, `samples: "9223372036854775808" is not allowed; allowed is 1 to 9223372036854775807`},
 		{"negative seed", "--seed=-1", nil, `seed: "-1" is not allowed; allowed is 0 to 18446744073709551615`},
-		{"pin", "--pin yes", nil, `pin: "yes" is not allowed; allowed is off, thread, direct, dataset`},
+		{"pin", "--pin yes", nil, `pin: "yes" is not allowed; allowed is off, thread, direct, dataset, pageable-thread`},
 		{"dtype", "--dtype float64", nil, `dtype: "float64" is not allowed; allowed is float32, float16, uint8, int64`},
 		{"size", "--max-pinned 9223372036854775807KiB", nil, `max-pinned: "9223372036854775807KiB" is not allowed; allowed is 0 to 2^63-1 bytes, such as 512MiB`},
 		{"boolean", "--shuffle=perhaps", nil, `shuffle: bool value must be true, 1, yes, false, 0 or no but got "perhaps"`},
@@ -196,7 +196,7 @@ func TestParseSettings(t *testing.T) {
 	for setting, message := range map[string]string{
 		"pin":      `settings: "pin" is not allowed; allowed is NAME=VALUE, such as pin=off`,
 		"=3":       `settings: "=3" is not allowed; allowed is NAME=VALUE, such as pin=off`,
-		"pin=on":   `pin: "on" is not allowed; allowed is off, thread, direct, dataset`,
+		"pin=on":   `pin: "on" is not allowed; allowed is off, thread, direct, dataset, pageable-thread`,
 		"pinn=off": `command line: unknown flag --pinn, did you mean "--pin"?`,
 	} {
 		if _, err := ParseSettings(base, setting); errorText(err) != message {
@@ -355,7 +355,7 @@ func TestPresetFiles(t *testing.T) {
 		{"some", `{"batch": 8, "pin": "direct", "sim": {"jitter": "0"}, "timeout": "5s", "max_pinned": "1GiB", "shape": "3x4"}`, ""},
 		{"unknown field", `{"batch_size": 8}`, `unknown field "batch_size"`},
 		{"wrong type", `{"batch": "8"}`, "batch: a JSON string is not allowed; allowed is 1 to 2147483647"},
-		{"wrong value", `{"pin": "yes"}`, `"yes" is not one of [off thread direct dataset]`},
+		{"wrong value", `{"pin": "yes"}`, `"yes" is not one of [off thread direct dataset pageable-thread]`},
 		{"not JSON", `batch = 8`, "invalid character 'b' looking for beginning of value"},
 		{"two", `{} {}`, "more than one JSON object"},
 	}

@@ -201,9 +201,9 @@ func nothingLeft(samples, batch int64) *InputError {
 func (c Config) validatePinning(p *problems) {
 	kind, given := c.HostMemory, c.HostMemory != cudamem.Pageable
 	switch c.Pin {
-	case loader.PinOff:
+	case loader.PinOff, loader.PageableThread:
 		if given {
-			p.explain("host-memory", kind.String(), "%s is not allowed with pin off; allowed is pageable", kind)
+			p.explain("host-memory", kind.String(), "%s is not allowed with pin %s; allowed is pageable", kind, c.Pin)
 		}
 	case loader.PinDataset:
 		if given && kind != cudamem.Mapped && kind != cudamem.Registered {

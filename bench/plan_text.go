@@ -43,8 +43,10 @@ func (p Plan) Text(to io.Writer) error {
 func (p Plan) textRing(w *textWriter) {
 	switch {
 	case p.RingSlots == 0:
-	case p.PyTorchInputBytes == 0: // slots hold sample numbers
+	case p.RingInputBytes == 0:
 		w.pair("Ring", fmt.Sprintf("%s of sample numbers, %s", plural(int64(p.RingSlots), p.RingKind+" slot"), exact(p.RingBytes)))
+	case p.PyTorchInputBytes == 0:
+		w.pair("Ring", fmt.Sprintf("%s, %s of input", plural(int64(p.RingSlots), p.RingKind+" slot"), exact(p.RingInputBytes)))
 	default:
 		w.pair("Ring", fmt.Sprintf("%s, %s of input", plural(int64(p.RingSlots), p.RingKind+" slot"), exact(p.RingInputBytes)))
 		w.pair("", fmt.Sprintf("PyTorch would reserve %s, %s", exact(p.PyTorchInputBytes),

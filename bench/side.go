@@ -116,7 +116,7 @@ func (s *side) noteSetup(from loader.Setup) {
 	u.PinnedBytes = from.LockedBytes
 	u.RingSlotsAsked, u.RingSlotsGot, u.RingSlotsLocked = from.RingAsked, from.RingGot, from.RingLocked
 	u.NUMANode = s.node
-	u.PinRequested = s.config.Pin != loader.PinOff
+	u.PinRequested = s.config.Pin.Pins()
 	locked := from.RingLocked == from.RingAsked
 	if s.config.Pin == loader.PinDataset {
 		for _, buffer := range []*cudamem.HostBuffer{s.memory().Samples(), s.memory().Labels()} {

@@ -104,7 +104,7 @@ func TestWrongInput(t *testing.T) {
 			"pinscope: batch: 0 is not allowed; allowed is 1 to 2147483647\npinscope: epochs: 0 is not allowed; allowed is 1 to 1000000\n"},
 		{"C26", []string{"run", "--samples", "50", "--drop-last"},
 			"pinscope: drop-last: 50 samples do not fill a batch of 64, so nothing would be left; lower batch to 50 or less, or switch drop-last off\n"},
-		{"side of a comparison", []string{"compare", "--b", "pin=on"}, "pinscope: pin: \"on\" is not allowed; allowed is off, thread, direct, dataset\n"},
+		{"side of a comparison", []string{"compare", "--b", "pin=on"}, "pinscope: pin: \"on\" is not allowed; allowed is off, thread, direct, dataset, pageable-thread\n"},
 		{"B alone", []string{"compare", "--b", "batch=0"}, "pinscope: side B: batch: 0 is not allowed; allowed is 1 to 2147483647\n"},
 		{"preset", []string{"presets", "show", "none"}, "pinscope: preset: \"none\" is not allowed; allowed is article, imagenet-u8, tokens, small-batch, video, tiny, or a file ending in .json\n"},
 		{"C82 folder missing", []string{"run", "--json", folder + "/no/x.json"}, "pinscope: json: the folder " + folder + "/no does not exist\n"},

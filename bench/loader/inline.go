@@ -26,7 +26,7 @@ func (in *inline) next(p *Pass) (*Slot, error) {
 		p.fail(err)
 		return nil, err
 	}
-	if p.l.o.Pin == PinThread {
+	if p.l.o.Pin.HasThread() {
 		return p.copyToRing(slot, p.trainer)
 	}
 	return slot, nil

@@ -19,7 +19,7 @@ type Options struct {
 	Pin        PinMode
 	HostMemory cudamem.HostKind // of the ring
 	QueueSlots int              // pageable slots that workers fill; unused with PinDirect and PinDataset
-	RingSlots  int              // page-locked slots; unused with PinOff
+	RingSlots  int              // slots of the ring; unused with PinOff
 
 	// Check is how much of each batch is digested as it is written.
 	Check Check
@@ -65,7 +65,7 @@ type Loader struct {
 	memory  source.InMemory // only PinDataset
 	clock   cudamem.Clock
 	queue   []*Slot // what workers fill
-	ring    []*Slot // what the pin thread fills; empty unless PinThread
+	ring    []*Slot // what the pin thread fills; empty unless there is one
 	workers []*worker
 	inline  *inline // only with Workers 0
 
@@ -81,9 +81,9 @@ type Setup struct {
 	PinDuration time.Duration // the page-locked ones among them
 	PinCalls    int           // page-locked allocations that succeeded
 	LockedBytes int64         // locked in fact, whole pages
-	RingAsked   int           // page-locked slots asked for
+	RingAsked   int           // slots of the ring asked for
 	RingGot     int           // allocated
-	RingLocked  int           // allocated and locked in fact
+	RingLocked  int           // allocated and locked in fact; none with PageableThread
 	Refused     error         // the refusal that cut the ring short, nil if none
 }
 
@@ -121,12 +121,13 @@ func New(dev cudamem.Device, src source.Source, clock cudamem.Clock, o Options) 
 func (l *Loader) allocate(dev cudamem.Device) error {
 	slotBytes := SlotBytes(l.spec, l.o.Batch)
 	switch l.o.Pin {
-	case PinOff, PinThread:
+	case PinOff, PinThread, PageableThread:
 		for range l.o.QueueSlots {
 			buffer, err := dev.AllocHost(cudamem.Pageable, slotBytes)
 			if err != nil {
 				return fmt.Errorf("loader: allocate queue slot %d of %d: %w", len(l.queue)+1, l.o.QueueSlots, err)
 			}
+			cudamem.TouchPages(buffer.Bytes()) // as locking does: no repeat pays for a page's first use
 			l.queue = append(l.queue, &Slot{Buffer: buffer})
 		}
 		if l.o.Pin == PinOff {
@@ -144,8 +145,13 @@ func (l *Loader) allocate(dev cudamem.Device) error {
 const indexBytes = 8
 
 func (l *Loader) allocateRing(dev cudamem.Device, slots *[]*Slot, bytes int64) error {
+	pins := l.o.Pin.Pins()
 	start := l.clock.Now()
-	defer func() { l.setup.PinDuration = l.clock.Now() - start }()
+	defer func() {
+		if pins {
+			l.setup.PinDuration = l.clock.Now() - start
+		}
+	}()
 	l.setup.RingAsked = l.o.RingSlots
 	for i := range l.o.RingSlots {
 		buffer, err := dev.AllocHost(l.o.HostMemory, bytes)
@@ -157,8 +163,12 @@ func (l *Loader) allocateRing(dev cudamem.Device, slots *[]*Slot, bytes int64) e
 			return fmt.Errorf("loader: pin slot %d of %d: %w", i+1, l.o.RingSlots, err)
 		}
 		*slots = append(*slots, &Slot{Buffer: buffer})
-		l.setup.PinCalls++
 		l.setup.RingGot++
+		if pins {
+			l.setup.PinCalls++
+		} else {
+			cudamem.TouchPages(buffer.Bytes())
+		}
 		if buffer.Locked() {
 			l.setup.RingLocked++
 			l.setup.LockedBytes += int64(cap(buffer.Bytes()))

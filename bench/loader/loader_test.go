@@ -126,7 +126,7 @@ func TestC27SameOrderForAnyNumberOfWorkers(t *testing.T) {
 		for _, shuffle := range []bool{false, true} {
 			var wantIndices []int64
 			var wantDigests []uint64
-			for _, pin := range []PinMode{PinOff, PinThread, PinDirect} {
+			for _, pin := range []PinMode{PinOff, PinThread, PinDirect, PageableThread} {
 				for _, workers := range []int{0, 1, 2, 3, 4, 8} {
 					for _, keep := range []bool{false, true} {
 						name := fmt.Sprintf("%d samples, shuffle %v, pin %v, %d workers, kept %v", set.samples, shuffle, pin, workers, keep)
@@ -172,7 +172,7 @@ func TestC27SameOrderForAnyNumberOfWorkers(t *testing.T) {
 // TestOneSlotIsEnough: with the least number of slots everything is serial and
 // nothing stands still for ever.
 func TestOneSlotIsEnough(t *testing.T) {
-	for _, pin := range []PinMode{PinOff, PinThread, PinDirect} {
+	for _, pin := range []PinMode{PinOff, PinThread, PinDirect, PageableThread} {
 		o := options(100, 7, 4, pin)
 		o.QueueSlots, o.RingSlots = 1, 1
 		l, err := New(&memoryDevice{}, &numbers{samples: 100, words: 1}, cudamem.NewPlainClock(), o)
@@ -189,7 +189,7 @@ func TestOneSlotIsEnough(t *testing.T) {
 // TestC31StuckWorkerIsNamed: worker and sample are named at the timeout, on the
 // clock, and the loader can be closed.
 func TestC31StuckWorkerIsNamed(t *testing.T) {
-	for _, pin := range []PinMode{PinOff, PinThread} {
+	for _, pin := range []PinMode{PinOff, PinThread, PageableThread} {
 		synctest.Test(t, func(t *testing.T) {
 			never := make(chan struct{})
 			src := &numbers{samples: 1000, words: 1, hook: func(index int64) error {
@@ -282,7 +282,7 @@ func TestCancelAtAnyMoment(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 300 {
 		synctest.Test(t, func(t *testing.T) {
-			pin := []PinMode{PinOff, PinThread, PinDirect}[i%3]
+			pin := []PinMode{PinOff, PinThread, PinDirect, PageableThread}[i%4]
 			workers := random.IntN(5)
 			src := &numbers{samples: 500, words: 1, load: time.Duration(random.IntN(3)) * time.Millisecond}
 			l, err := New(&memoryDevice{}, src, cudamem.NewPlainClock(), options(500, 8, workers, pin))

@@ -58,7 +58,7 @@ func (l *Loader) NewPass(recorder *trace.Recorder, trainer *trace.Lane) *Pass {
 	for i := range l.workers {
 		p.lanes = append(p.lanes, recorder.Lane(trace.Worker, i, hostClock))
 	}
-	if l.o.Pin == PinThread && l.o.Workers > 0 {
+	if l.o.Pin.HasThread() && l.o.Workers > 0 {
 		p.pinLane = recorder.Lane(trace.PinThread, 0, hostClock)
 	}
 	hand := func(slots []*Slot, free chan *Slot) {
@@ -92,7 +92,7 @@ func (p *Pass) Start(ctx context.Context) {
 		return
 	}
 	p.startWorkers()
-	if p.l.o.Pin == PinThread {
+	if p.l.o.Pin.HasThread() {
 		p.pinThread.Go(p.pin)
 	}
 }
@@ -161,7 +161,7 @@ func (p *Pass) Next() (*Slot, error) {
 	switch {
 	case p.l.inline != nil:
 		slot, err = p.l.inline.next(p)
-	case p.l.o.Pin == PinThread:
+	case p.l.o.Pin.HasThread():
 		slot, err = p.nextPinned()
 	default:
 		slot, err = p.take()
@@ -178,7 +178,7 @@ func (p *Pass) Next() (*Slot, error) {
 
 // depth is how many batches are ready for the trainer.
 func (p *Pass) depth() int {
-	if p.l.o.Pin == PinThread {
+	if p.l.o.Pin.HasThread() {
 		return len(p.l.pinned)
 	}
 	return int(p.filled.Load())

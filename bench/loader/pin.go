@@ -14,9 +14,21 @@ const (
 	PinThread                 // a thread of its own copies each batch into a pinned slot, as PyTorch does
 	PinDirect                 // workers fill pinned slots
 	PinDataset                // the whole data set is pinned once, the device gathers batches from it
+
+	// A thread copies as with PinThread, but into memory that is not pinned: what
+	// differs from PinOff is the thread alone, what differs from PinThread the
+	// pinning alone.
+	PageableThread
 )
 
-var pinModes = [...]string{PinOff: "off", PinThread: "thread", PinDirect: "direct", PinDataset: "dataset"}
+var pinModes = [...]string{PinOff: "off", PinThread: "thread", PinDirect: "direct", PinDataset: "dataset",
+	PageableThread: "pageable-thread"}
+
+// Pins says that batches reach the device from page-locked memory.
+func (m PinMode) Pins() bool { return m != PinOff && m != PageableThread }
+
+// HasThread says that a thread of its own copies each batch into the ring.
+func (m PinMode) HasThread() bool { return m == PinThread || m == PageableThread }
 
 // String is the name used in flags and files.
 func (m PinMode) String() string {

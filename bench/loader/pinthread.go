@@ -9,7 +9,8 @@ import (
 )
 
 // pin is the pin thread: it copies each batch, in order, out of its pageable
-// slot into a page-locked one, as PyTorch's does with pin_memory=True.
+// slot into a page-locked one, as PyTorch's does with pin_memory=True. With
+// PageableThread the other slot is pageable too.
 func (p *Pass) pin() {
 	defer func() {
 		if r := recover(); r != nil {

@@ -161,7 +161,7 @@ var slow = map[string]string{"link-gbps": "0.1", "compute": "130us", "latency": 
 
 // everySetting calls f with all ways of pinning, waiting and queueing.
 func everySetting(f func(setting)) {
-	for _, pin := range []loader.PinMode{loader.PinOff, loader.PinThread, loader.PinDirect} {
+	for _, pin := range []loader.PinMode{loader.PinOff, loader.PinThread, loader.PinDirect, loader.PageableThread} {
 		for _, nonBlocking := range []bool{false, true} {
 			for _, dedicated := range []bool{false, true} {
 				for _, workers := range []int{0, 1, 3} {
