@@ -111,6 +111,8 @@ func (c Config) Summary() string {
 		parts = append(parts, "pin thread")
 	case loader.PinDirect:
 		parts = append(parts, "pin direct")
+	case loader.PageableThread:
+		parts = append(parts, "pageable thread")
 	default:
 		parts = append(parts, "pinned data set")
 	}
