@@ -149,8 +149,10 @@ func (r *Result) WriteTrace(w io.Writer) error {
 		if side.Trace == nil {
 			continue
 		}
+		repeat := side.Repeats[*side.Typical]
 		name := strings.TrimSpace(side.Label + " " + side.Config.Summary() + " on " + r.Device.ID)
-		processes = append(processes, trace.Process{Trace: side.Trace, Meta: trace.Meta{Process: name, Simulated: r.Simulated}})
+		processes = append(processes, trace.Process{Trace: side.Trace, Meta: trace.Meta{Process: name,
+			Simulated: r.Simulated, Counters: r.memoryCounters(repeat.Start, repeat.Start+repeat.Wall)}})
 	}
 	if len(processes) == 0 {
 		return errors.New("there is no finished repeat to draw a trace of")
@@ -168,6 +170,14 @@ func CheckTarget(field, path string, force bool) error {
 		return wrong("it is a folder; allowed is the name of a file")
 	case err == nil && !force && info.Mode().IsRegular():
 		return wrong("the file exists; choose another name or add --force to replace it")
+	case err == nil && info.Mode()&os.ModeNamedPipe != 0: // opening it would wait for who reads it
+		return nil
+	case err == nil && !info.Mode().IsRegular(): // a device: nothing is made beside it
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return wrong(fmt.Sprintf("%s cannot be written to: %v", path, errors.Unwrap(err)))
+		}
+		return file.Close()
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return wrong(err.Error())
 	}

@@ -178,8 +178,13 @@ func TestFolderTurnsReadOnly(t *testing.T) {
 		}
 	}
 	checkKept(t, string(rest), stderr.String())
+	direct := command("--json", "/dev/null", "--csv", "/dev/full") // devices, which need nothing beside them
+	text, _ := direct.CombinedOutput()
+	if code := direct.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(string(text), "pinscope: write /dev/full: no space left on device\n") {
+		t.Errorf("devices: exit code %d: %s", code, text)
+	}
 	refused := command("--json", filepath.Join(out, "r.json"))
-	text, _ := refused.CombinedOutput()
+	text, _ = refused.CombinedOutput()
 	if want := "pinscope: json: the folder " + out + " cannot be written to: permission denied\n"; string(text) != want || refused.ProcessState.ExitCode() != exitInput {
 		t.Errorf("a second run: exit code %d: %swant %s", refused.ProcessState.ExitCode(), text, want)
 	}
