@@ -49,8 +49,8 @@ func (c *Chart) Empty() bool { return c.empty }
 
 const (
 	chartInset = vg.Length(6)
-	swatch     = vg.Length(11)
-	keyGap     = vg.Length(10)
+	swatch     = vg.Length(10)
+	keyGap     = vg.Length(7)
 	keyHeight  = vg.Length(10.5)
 )
 
@@ -278,6 +278,7 @@ func (c *Chart) plot() *plot.Plot {
 		a.Label.Text = from.label()
 		a.Label.Padding = 1
 	}
+	p.Y.Label.Padding = 3
 	if c.noX {
 		p.X.Label.Text = ""
 	}

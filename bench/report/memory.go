@@ -4,6 +4,8 @@ import (
 	"math"
 	"time"
 
+	"gonum.org/v1/plot/vg"
+
 	"pinscope/bench"
 	"pinscope/bench/pressure"
 	"pinscope/bench/units"
@@ -76,7 +78,7 @@ func MemoryUse(look Look, m Memory, w Window) *Chart {
 	c := &Chart{look: look, title: look.say(memoryTitle), y: axis{title: look.say(memoryAxis), unit: inBytes}}
 	w = m.window(w)
 	hi := c.addCurves(m.At, w, []curveOf{
-		{pinnedKey, m.Pinned, 4, false}, {rssAnonKey, m.RSSAnon, 0, false}, {rssShmemKey, m.RSSShmem, 1, false},
+		{pinnedKey, m.Pinned, 4, false}, {rssAnonKey, m.RSSAnon, 0, false}, {rssShmemKey, m.RSSShmem, 1, true},
 		{availableKey, m.Available, 2, true},
 	})
 	if c.empty {
@@ -133,7 +135,11 @@ func (c *Chart) addCurves(at []time.Duration, w Window, all []curveOf) (most flo
 		most = max(most, hi)
 		c.empty = false
 		ink := c.look.line(one.ink)
-		c.plotters = append(c.plotters, curve{points: p, ink: ink, width: 1.2, dashed: one.dashed})
+		width := vg.Length(1.2)
+		if one.name == pinnedKey {
+			width = 2 // the driver's pinned memory lies on it as RSS
+		}
+		c.plotters = append(c.plotters, curve{points: p, ink: ink, width: width, dashed: one.dashed})
 		c.legend = append(c.legend, key{text: c.look.say(one.name), ink: ink, line: true, dashed: one.dashed})
 	}
 	c.noteLeftOut(leftOut)

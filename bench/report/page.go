@@ -82,8 +82,8 @@ func (p page) draw(to draw.Canvas) {
 	body.Max.Y, body.Min.Y = top, bottom
 	height := body.Max.Y - body.Min.Y
 
-	first, second := split(body, height*0.49, false)
-	second, third := split(second, height*0.2, false)
+	first, second := split(body, height*0.515, false)
+	second, third := split(second, height*0.205, false)
 	left, right := split(first, (first.Max.X-first.Min.X)*0.6, true)
 	p.drawTimelines(left)
 	p.drawSpeed(right)

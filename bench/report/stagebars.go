@@ -49,7 +49,7 @@ func StageBars(look Look, sides []bench.Side) *Chart {
 			longest = max(longest, b.to)
 		}
 		names = append(names, sideTitle(side))
-		ends = append([]string{strings.TrimSpace(side.Label + " " + units.Duration(r.Wall/time.Duration(r.Batches)))}, ends...)
+		ends = append([]string{strings.TrimSpace(side.Label + " " + units.Duration(perBatch(r.Wall, r.Batches)))}, ends...)
 	}
 	if len(names) == 0 {
 		c.empty = true
@@ -102,3 +102,8 @@ func (l Look) stageRow(r *bench.Repeat, workers int, at float64) []stageBar {
 
 // restInk is the colour of time that no stage accounts for.
 func (l Look) restInk() color.NRGBA { return mix(l.theme().ground, l.theme().muted, 0.45) }
+
+// perBatch is the mean of a total over batches, of which there is at least one.
+func perBatch(total time.Duration, batches int64) time.Duration {
+	return total / time.Duration(batches)
+}

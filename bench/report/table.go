@@ -31,6 +31,7 @@ func (r row) same() bool {
 // is room for, and gives how many it drew. Values that differ are bold; where all
 // are the same, one stands for all.
 func drawTable(to draw.Canvas, look Look, head string, columns []string, rows []row) int {
+	headBase := to.Max.Y - titleSize*0.9
 	y := drawHead(to, look, head)
 	names, values := look.small(), look.text(smallSize, false, look.theme().ink)
 	bold := look.text(smallSize, true, look.theme().ink)
@@ -39,7 +40,7 @@ func drawTable(to draw.Canvas, look Look, head string, columns []string, rows []
 		left = max(left, names.Width(r.name))
 	}
 	width := to.Max.X - to.Min.X
-	left = min(left+8, width*0.5)
+	left = min(max(left+8, look.title().Width(head)+8), width*0.5)
 	count := 1
 	for _, r := range rows {
 		count = max(count, len(r.values))
@@ -47,9 +48,8 @@ func drawTable(to draw.Canvas, look Look, head string, columns []string, rows []
 	each := (width - left) / vg.Length(count)
 	if len(columns) > 1 {
 		for i, name := range columns {
-			write(to, bold, to.Min.X+left+each*vg.Length(i), y, name)
+			write(to, bold, to.Min.X+left+each*vg.Length(i), headBase, name)
 		}
-		y -= smallSize * tableHeight
 	}
 	for i, r := range rows {
 		style, cells, cell := values, r.values, each

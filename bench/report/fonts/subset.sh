@@ -22,7 +22,7 @@ for row in range(0xB0, 0xD8):
 PY
 for weight in 400Regular 700Bold; do
 	/usr/bin/python3 -m fontTools.subset "package/$weight/NotoSansSC_$weight.ttf" --text-file=han.txt \
-		--unicodes='U+0020-007E,U+00A0-00FF,U+03BC,U+2010-2027,U+2030-203A,U+2190-21FF,U+2200-22FF,U+2500-25FF,U+2713,U+2717,U+3000-303F,U+FF01-FF5E' \
+		--unicodes='U+0020-007E,U+00A0-00FF,U+03BC,U+2010-2027,U+2030-203A,U+2190-21FF,U+2200-22FF,U+2500-25FF,U+2713,U+3000-303F,U+FF01-FF5E' \
 		--layout-features='' --no-hinting --drop-tables+=GSUB,GPOS,vhea,vmtx,BASE,STAT \
 		--name-IDs='0,1,2,4,5,13,14' --output-file="$here/NotoSansSC-${weight#?00}.ttf"
 done
