@@ -49,13 +49,13 @@ func OpenFaulty(model Model, clock cudamem.Clock, faults Faults) (cudamem.Device
 		return nil, err
 	}
 	d := &device{model: model, clock: clock, faults: faults, info: describe(&model)}
-	d.htod = newEngine(&model, 1)
+	d.htod = newEngine(&model, htodEngine)
 	d.dtoh = d.htod
 	if model.CopyEngines > 1 {
-		d.dtoh = newEngine(&model, 2)
+		d.dtoh = newEngine(&model, dtohEngine)
 	}
-	d.compute = newEngine(&model, 3)
-	d.link.idleAt = math.MinInt64 / 2 // long idle
+	d.compute = newEngine(&model, computeEngine)
+	d.link.idleAt = longIdle
 	if err := d.staging.open(); err != nil {
 		return nil, fmt.Errorf("sim: %s: %w", d.info.ID, err)
 	}

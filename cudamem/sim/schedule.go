@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -11,6 +12,13 @@ type engine struct {
 	jitter float64
 	random *rand.Rand
 }
+
+// Which of a model's random numbers an engine takes.
+const (
+	htodEngine = 1 + iota
+	dtohEngine
+	computeEngine
+)
 
 // newEngine makes an engine with random numbers of its own, so that what one
 // engine does not depend on when another was used.
@@ -31,6 +39,9 @@ type link struct {
 	idleAt time.Duration // end of the last copy
 	copies int           // since it was idle
 }
+
+// longIdle is the end of the last copy of a link that has not copied yet.
+const longIdle = time.Duration(math.MinInt64 / 2)
 
 // idleTime is how long without a copy lets the link slow down. An assumption:
 // drivers lower the link's generation after some tenths of a second to seconds.
