@@ -1,4 +1,5 @@
-// Package ui is Pinscope's window.
+//go:build !headless
+
 package ui
 
 import "errors"
