@@ -2,6 +2,7 @@ package bandwidth
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,6 +47,9 @@ func (e *engine) leftOut(k cudamem.HostKind, d Direction) string {
 	return ""
 }
 
+// mostGathered is the most bytes of a cudamem.GatherPart.
+const mostGathered = 1<<31 - 1
+
 // kind measures one kind of host memory at all sizes.
 func (e *engine) kind(ctx context.Context, k cudamem.HostKind) error {
 	directions := e.directions(k)
@@ -53,6 +57,10 @@ func (e *engine) kind(ctx context.Context, k cudamem.HostKind) error {
 		return nil
 	}
 	for _, bytes := range e.o.Sizes {
+		if k.DeviceReadable() && bytes > mostGathered {
+			e.skip(k, bytes, len(directions), errors.New("the kernel that reads it takes less than 2 GiB"))
+			continue
+		}
 		if err := e.size(ctx, k, bytes, directions); err != nil {
 			return err
 		}
@@ -136,7 +144,7 @@ func (e *engine) cell(ctx context.Context, d Direction, host *cudamem.HostBuffer
 	if err != nil {
 		return err
 	}
-	samples, alone, err := e.samples(ctx, m, other, p)
+	samples, alone, err := e.samples(m, other, p)
 	if err != nil {
 		return err
 	}
@@ -213,16 +221,13 @@ func copiesFor(perCopy, perCell time.Duration) int {
 
 // samples takes them. alone says that in most of them, and so in their median, the
 // other direction was not busy throughout.
-func (e *engine) samples(ctx context.Context, m, other *mover, p plan) (samples []Sample, alone bool, err error) {
+func (e *engine) samples(m, other *mover, p plan) (samples []Sample, alone bool, err error) {
 	if err := e.dev.Anchor(); err != nil {
 		return nil, false, err
 	}
 	samples = make([]Sample, 0, p.most)
 	begun, early := e.clock.Now(), 0
 	for len(samples) < p.least || len(samples) < p.most && e.clock.Now()-begun < p.atLeast {
-		if ctx.Err() != nil {
-			return nil, false, context.Cause(ctx)
-		}
 		s, err := e.timer.sample(m, other, p.copies, p.others)
 		if err != nil {
 			return nil, false, err
@@ -245,7 +250,7 @@ func (e *engine) measureReference(ctx context.Context) error {
 			return err
 		}
 		m, _ := e.movers(d, e.reference, referenceBytes)
-		samples, _, err := e.samples(ctx, m, nil, plan{copies: mostCopies, least: referenceSamples, most: referenceSamples})
+		samples, _, err := e.samples(m, nil, plan{copies: mostCopies, least: referenceSamples, most: referenceSamples})
 		if err != nil {
 			return err
 		}

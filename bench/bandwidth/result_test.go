@@ -44,6 +44,13 @@ func TestNewCell(t *testing.T) {
 		case c.gbps != 0 && math.Abs(median(t, cell.GBps)-c.gbps) > 1e-3:
 			t.Errorf("%s: %v GB/s, want %v", c.name, *cell.GBps.Median, c.gbps)
 		}
+		counted := 0
+		for _, s := range c.samples {
+			counted += min(s.Copies, 1)
+		}
+		if cell.BlockedNanos.Count != counted {
+			t.Errorf("%s: %d calls, want %d", c.name, cell.BlockedNanos.Count, counted)
+		}
 		if cell.AboveLimit != c.above {
 			t.Errorf("%s: above the limit: %v", c.name, cell.AboveLimit)
 		}
@@ -162,6 +169,9 @@ func TestLinkUnderLoad(t *testing.T) {
 				return LinkState{}, nil
 			}
 			r := run(t, dev, clock, o)
+			if late := clock.Now(); late > 8*time.Second {
+				t.Errorf("given up after %v", late)
+			}
 			if r.Link.During != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "within 5 s") {
 				t.Errorf("%v, notes %q", r.Link.During, r.Notes)
 			}
@@ -264,6 +274,16 @@ func checkText(t *testing.T, r *Result) string {
 		}
 	}
 	return out.String()
+}
+
+func TestNotesComeOnce(t *testing.T) {
+	r := newResult(cudamem.Info{}, Options{})
+	r.note("%d", 1)
+	r.note("%d", 2)
+	r.note("%d", 1)
+	if len(r.Notes) != 2 {
+		t.Errorf("%q", r.Notes)
+	}
 }
 
 func TestText(t *testing.T) {

@@ -114,7 +114,7 @@ func (w WarmUp) text() string {
 	}
 	text := fmt.Sprintf("%s of %s, kept but not counted", count(len(w.GBps), "copy", "copies"), units.Bytes(w.Bytes))
 	if w.Slow > 0 {
-		text += fmt.Sprintf("; the first %d were slow, %s the first", w.Slow, units.GBps(w.GBps[0]))
+		text += fmt.Sprintf("; slow at first: %d, from %s on", w.Slow, units.GBps(w.GBps[0]))
 	}
 	return text
 }
