@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"pinscope/bench/pressure"
 )
 
 // Event is one line of `--events`: newline-delimited JSON, one object a line,
@@ -72,11 +74,14 @@ type Progress struct {
 	Stages      []LiveRow  `json:"stages,omitempty"`
 }
 
-// LiveMemory is memory now, in bytes; null where the system does not tell.
+// LiveMemory is memory now, in bytes; null where the system does not tell or is
+// not asked.
 type LiveMemory struct {
 	PinnedBytes    int64  `json:"pinned_bytes"` // our own account
 	ResidentBytes  *int64 `json:"resident_bytes"`
-	AvailableBytes *int64 `json:"available_bytes"`
+	AvailableBytes *int64 `json:"available_bytes"` // without swapping, to this process
+
+	Sample *pressure.Sample `json:"sample,omitempty"` // all figures, at most a twentieth of a second old
 }
 
 // LiveRow is what a stage has come to in the repeat under way.

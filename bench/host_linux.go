@@ -23,22 +23,3 @@ func (h *Host) addSystem() {
 		h.MemoryBytes = &total
 	}
 }
-
-// readMemory reads what the process and the system hold now.
-func readMemory() (m LiveMemory) {
-	if self, err := procfs.Self(); err == nil {
-		if stat, err := self.Stat(); err == nil {
-			resident := int64(stat.ResidentMemory())
-			m.ResidentBytes = &resident
-		}
-	}
-	fs, err := procfs.NewDefaultFS()
-	if err != nil {
-		return m
-	}
-	if memory, err := fs.Meminfo(); err == nil && memory.MemAvailableBytes != nil {
-		available := int64(*memory.MemAvailableBytes)
-		m.AvailableBytes = &available
-	}
-	return m
-}

@@ -6,14 +6,10 @@ import (
 
 	"pinscope/bench/trace"
 	"pinscope/bench/train"
-	"pinscope/cudamem"
 )
 
 // eventInterval is the shortest time between two progress events: ten a second.
 const eventInterval = 100 * time.Millisecond
-
-// memoryInterval is how long a reading of /proc serves; it costs some 0.3 ms.
-const memoryInterval = 500 * time.Millisecond
 
 // liveState is what a watcher reads while the trainer runs. The trainer never
 // takes its lock.
@@ -28,8 +24,6 @@ type liveState struct {
 	turnAt   time.Duration
 	recorder *trace.Recorder
 	trainer  *train.Trainer
-	memory   LiveMemory
-	memoryAt time.Duration
 }
 
 func (l *liveState) phase(name, label string) {
@@ -87,7 +81,7 @@ func (s *session) progress() *Progress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := s.clock.Now()
-	p := &Progress{Phase: l.name, Side: l.label, Repeat: l.index + 1, Repeats: l.turns, Memory: l.readMemory(now)}
+	p := &Progress{Phase: l.name, Side: l.label, Repeat: l.index + 1, Repeats: l.turns, Memory: s.liveMemory()}
 	within := 0.0
 	if l.side != nil && l.trainer != nil {
 		p.Of = l.side.plan.TotalBatches
@@ -111,14 +105,6 @@ func (s *session) progress() *Progress {
 		p.ETAS = &left
 	}
 	return p
-}
-
-func (l *liveState) readMemory(now time.Duration) LiveMemory {
-	if l.memoryAt == 0 || now-l.memoryAt >= memoryInterval {
-		l.memory, l.memoryAt = readMemory(), now
-	}
-	l.memory.PinnedBytes = cudamem.ReadLedger().PinnedBytes
-	return l.memory
 }
 
 func liveRows(totals [trace.Stages]trace.StageTotal) []LiveRow {

@@ -149,8 +149,10 @@ func (r *Result) WriteTrace(w io.Writer) error {
 		if side.Trace == nil {
 			continue
 		}
+		repeat := side.Repeats[*side.Typical]
 		name := strings.TrimSpace(side.Label + " " + side.Config.Summary() + " on " + r.Device.ID)
-		processes = append(processes, trace.Process{Trace: side.Trace, Meta: trace.Meta{Process: name, Simulated: r.Simulated}})
+		processes = append(processes, trace.Process{Trace: side.Trace, Meta: trace.Meta{Process: name,
+			Simulated: r.Simulated, Counters: r.memoryCounters(repeat.Start, repeat.Start+repeat.Wall)}})
 	}
 	if len(processes) == 0 {
 		return errors.New("there is no finished repeat to draw a trace of")

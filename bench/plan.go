@@ -2,11 +2,14 @@ package bench
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"pinscope/bench/loader"
+	"pinscope/bench/pressure"
 	"pinscope/bench/source"
 	"pinscope/bench/units"
 	"pinscope/cudamem"
@@ -220,84 +223,76 @@ func (p *Plan) note(c Config, limits Limits) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("workers %d, usable CPUs %d: workers take turns, and the trainer with them.",
 			c.Workers, limits.UsableCPUs))
 	}
-	if c.RiskMemory {
-		p.Warnings = append(p.Warnings, "risk-memory is on: pinned memory cannot be taken back, so the system may become slow or end programs.")
-	}
 }
 
 // CheckPlans says whether the plans of a measurement, all of which are held in
 // memory at once, fit: nil, or an *InputError that names what is needed, what
-// there is and which settings to lower. Nothing may take more than
-// [Limits.SpendableBytes]; only with risk may more than [Limits.PinnableBytes]
-// be page-locked.
+// there is and which settings to lower. See [pressure.Guard]; risk is its override.
 func CheckPlans(plans []Plan, limits Limits, risk bool) error {
-	host, pinned := sumPlans(plans)
-	spendable, pinnable := limits.SpendableBytes(), limits.PinnableBytes()
-	field, cure := largest(plans)
-	if spendable != nil && host > *spendable {
-		return &InputError{Field: field, Value: fmt.Sprint(host), Problem: fmt.Sprintf(
-			"%s of host memory are needed, %s can be used (%s; the rest is left to the system); lower %s",
-			exact(host), exact(*spendable), limits, cure)}
-	}
-	for _, p := range plans {
-		if p.MaxPinned > 0 && pinned > int64(p.MaxPinned) {
-			return &InputError{Field: "max-pinned", Value: p.MaxPinned.String(), Problem: fmt.Sprintf(
-				"%s would be pinned, %s are allowed; lower ring-slots or batch, or raise max-pinned", exact(pinned), exact(int64(p.MaxPinned)))}
-		}
-	}
-	if pinnable != nil && pinned > *pinnable && !risk {
-		return &InputError{Field: field, Value: fmt.Sprint(pinned), Problem: fmt.Sprintf(
-			"%s would be pinned, the cap is %s, half of what is available (%s); lower %s, or add --risk-memory, "+
-				"which may slow the system down or make it end programs",
-			exact(pinned), exact(*pinnable), limits, cure)}
-	}
-	return nil
+	return refusal(plans, guard(plans, limits, risk))
 }
 
 // Check is CheckPlans for one plan.
 func (p Plan) Check(limits Limits, risk bool) error { return CheckPlans([]Plan{p}, limits, risk) }
 
-// sumPlans adds up what the plans need; a data set that several share counts once.
-func sumPlans(plans []Plan) (host, pinned int64) {
-	m := &meter{}
-	shared := map[string]Plan{}
-	for _, p := range plans {
-		host = m.plus(host, p.HostBytes-p.DatasetBytes)
-		pinned = m.plus(pinned, p.PinnedBytes-p.datasetPinned())
-		s := shared[p.data]
-		s.DatasetBytes = max(s.DatasetBytes, p.DatasetBytes)
-		s.PinnedBytes = max(s.PinnedBytes, p.datasetPinned())
-		shared[p.data] = s
-	}
-	for _, s := range shared {
-		host, pinned = m.plus(host, s.DatasetBytes), m.plus(pinned, s.PinnedBytes)
-	}
-	if m.overflow {
-		return math.MaxInt64, math.MaxInt64
-	}
-	return host, pinned
+// guard holds what the plans need against what there is.
+func guard(plans []Plan, limits Limits, risk bool) pressure.Decision {
+	return pressure.Guard(needs(plans), limits, risk)
 }
+
+// refusal is the error that a decision amounts to, and the plans' own limits.
+func refusal(plans []Plan, d pressure.Decision) error {
+	refuse := func(bytes int64, more string) error {
+		field := "batch"
+		if len(d.Settings) > 0 {
+			field = d.Settings[0]
+		}
+		return &InputError{Field: field, Value: fmt.Sprint(bytes), Problem: d.Text + more}
+	}
+	if d.Verdict == pressure.Refused {
+		return refuse(d.NeedBytes, "")
+	}
+	for _, p := range plans {
+		if p.MaxPinned > 0 && d.PinnedBytes > int64(p.MaxPinned) {
+			return &InputError{Field: "max-pinned", Value: p.MaxPinned.String(), Problem: fmt.Sprintf(
+				"%s would be pinned, %s are allowed; lower ring-slots or batch, or raise max-pinned", exact(d.PinnedBytes), exact(int64(p.MaxPinned)))}
+		}
+	}
+	if !d.Runs() {
+		return refuse(d.PinnedBytes, "; --risk-memory overrides it")
+	}
+	return nil
+}
+
+// needs is all that the plans hold at once; a data set that several share counts once.
+func needs(plans []Plan) pressure.Need {
+	var need pressure.Need
+	data := map[string]Plan{}
+	for _, p := range plans {
+		need = append(need,
+			pressure.Part{Name: "queue", Bytes: p.QueueBytes, Settings: []string{"prefetch", "workers", "batch"}},
+			pressure.Part{Name: "ring", Bytes: p.RingBytes, Pinned: p.ringPinned(), Settings: []string{"ring-slots", "batch", "workers", "prefetch"}},
+			pressure.Part{Name: "scratch and device memory", Bytes: max(0, p.HostBytes-p.QueueBytes-p.RingBytes-p.DatasetBytes),
+				Settings: []string{"batch", "out-features"}})
+		shared := data[p.data]
+		shared.DatasetBytes = max(shared.DatasetBytes, p.DatasetBytes)
+		shared.PinnedBytes = max(shared.PinnedBytes, p.datasetPinned())
+		data[p.data] = shared
+	}
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		shared, settings := data[name], []string{"samples", "shape"}
+		need = append(need, pressure.Part{Name: "pinned data set", Bytes: shared.PinnedBytes, Pinned: true, Settings: settings},
+			pressure.Part{Name: "data set", Bytes: max(0, shared.DatasetBytes-shared.PinnedBytes), Settings: settings})
+	}
+	return need
+}
+
+// ringPinned says whether the ring is page-locked.
+func (p Plan) ringPinned() bool { return p.PinnedBytes > 0 }
 
 // datasetPinned is the part of PinnedBytes that is the data set.
 func (p Plan) datasetPinned() int64 {
 	return max(0, p.PinnedBytes-p.RingBytes)
-}
-
-// largest names the setting behind the largest part of what the plans need, and
-// all that would lower it.
-func largest(plans []Plan) (field, cure string) {
-	var queue, ring, dataset int64
-	for _, p := range plans {
-		queue, ring, dataset = max(queue, p.QueueBytes), max(ring, p.RingBytes), max(dataset, p.DatasetBytes)
-	}
-	switch max(queue, ring, dataset) {
-	case dataset:
-		return "samples", "samples or shape"
-	case ring:
-		return "ring-slots", "ring-slots, batch, workers or prefetch"
-	default:
-		return "prefetch", "prefetch, workers or batch"
-	}
 }
 
 // exact is a size in bytes, and in a unit that reads easily.

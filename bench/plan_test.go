@@ -161,8 +161,6 @@ func TestPlanNotes(t *testing.T) {
 		{"C34, as many as CPUs", func(c *Config) { c.Workers, c.Samples = 64, 6400 }, ""},
 		{"C34", func(c *Config) { c.Workers, c.Samples = 65, 6400 },
 			"workers 65, usable CPUs 64: workers take turns, and the trainer with them."},
-		{"C47 override", func(c *Config) { c.RiskMemory = true },
-			"risk-memory is on: pinned memory cannot be taken back, so the system may become slow or end programs."},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -224,12 +222,12 @@ func TestCheckPlans(t *testing.T) {
 		want   []string // parts of the refusal; nil: none
 	}{
 		{"C45", []Plan{ring(256)}, container, false,
-			[]string{"ring-slots: 3,22", "1,879,048,192 B (1.75 GiB) can be used", "2,147,483,648 B (2 GiB) available of 2,147,483,648 B (2 GiB), container limit", "lower ring-slots, batch"}},
+			[]string{"ring-slots: 3,22", "1,879,048,192 B (1.75 GiB) can be used", "2,147,483,648 B (2 GiB) available (container limit 2,147,483,648 B (2 GiB))", "lower ring-slots, batch"}},
 		{"C47 1.2x", []Plan{plan}, limitsOf(plan.HostBytes * 10 / 12), false, []string{"ring-slots: 1,2", "can be used"}},
 		{"C47 1.2x, risked", []Plan{plan}, limitsOf(plan.HostBytes * 10 / 12), true, []string{"ring-slots: 1,2", "can be used"}},
 		{"C47 0.9x", []Plan{plan}, limitsOf(plan.HostBytes * 10 / 9), false, []string{"can be used"}},
 		{"C47 0.9x, risked", []Plan{plan}, limitsOf(plan.HostBytes * 10 / 9), true, []string{"can be used"}},
-		{"C47 0.6x", []Plan{plan}, limitsOf(plan.PinnedBytes * 10 / 6), false, []string{"would be pinned, the cap is", "half of what is available", "--risk-memory"}},
+		{"C47 0.6x", []Plan{plan}, limitsOf(plan.PinnedBytes * 10 / 6), false, []string{"would be pinned, the cap is", "cannot be taken back", "lower ring-slots, batch", "--risk-memory overrides it"}},
 		{"C47 0.6x, risked", []Plan{plan}, limitsOf(plan.PinnedBytes * 10 / 6), true, nil},
 		{"half", []Plan{plan}, limitsOf(plan.PinnedBytes * 2), false, nil},
 		{"both sides", []Plan{plan, plan}, limitsOf(plan.PinnedBytes * 2), true, []string{"can be used"}},

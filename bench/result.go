@@ -3,6 +3,7 @@ package bench
 import (
 	"time"
 
+	"pinscope/bench/pressure"
 	"pinscope/bench/stats"
 	"pinscope/bench/trace"
 	"pinscope/cudamem"
@@ -23,12 +24,14 @@ type Result struct {
 	Command   string    `json:"command"` // that repeats it
 	Host      Host      `json:"host"`
 	Device    Device    `json:"device"`
+	Limits    *Limits   `json:"limits"` // found before anything was allocated
 
 	Complete  bool   `json:"complete"`  // all that was asked for was measured
 	Cancelled bool   `json:"cancelled"` // by the user
 	Error     string `json:"error,omitempty"`
 
 	Sides      []Side            `json:"sides"`
+	Pressure   *pressure.Series  `json:"pressure"`   // memory during all of it, on the clock of the repeats; nil: not sampled
 	Comparison *stats.Comparison `json:"comparison"` // of B with A; nil for a single run
 	NotValid   []string          `json:"not_valid"`  // why the comparison does not count; empty if it does
 	Findings   []string          `json:"findings"`   // what the figures show beside the speed-up

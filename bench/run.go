@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"pinscope/bench/pressure"
 	"pinscope/bench/source"
 	"pinscope/cudamem"
 	"pinscope/cudamem/device"
@@ -36,7 +37,14 @@ type RunOptions struct {
 	// NoRecording leaves out spans and stage summaries: to measure what they cost.
 	NoRecording bool
 
-	// Only tests set these, for devices that fail and sources that hang.
+	// SampleMemory has the memory system sampled 20 times a second, beside the
+	// trainer, for the result and for live figures, and lets a watchdog end a run
+	// that leaves the system short. Its ticker is no use in a synctest bubble.
+	SampleMemory bool
+
+	// Only tests set these, for machines made of files, devices that fail and
+	// sources that hang.
+	root       pressure.Root
 	openDevice func(cudamem.Clock) (cudamem.Device, error)
 	wrapSource func(source.Source) source.Source
 }
@@ -64,6 +72,8 @@ type session struct {
 	sides  []*side
 	data   sources
 	live   liveState
+
+	sampler *pressure.Sampler // nil: memory is not sampled
 }
 
 func measure(ctx context.Context, kind Kind, configs []Config, o RunOptions) (result *Result, err error) {
@@ -84,6 +94,7 @@ func measure(ctx context.Context, kind Kind, configs []Config, o RunOptions) (re
 	if err := s.prepare(configs); err != nil {
 		return nil, err
 	}
+	defer s.watchMemory()()
 	err = s.setup()
 	if err == nil {
 		err = s.repeats()
@@ -128,7 +139,8 @@ func (s *session) openDevice(c Config) (dev cudamem.Device, why string, err erro
 
 // makePlans works out what each side needs and whether it all fits.
 func (s *session) makePlans() error {
-	limits := SystemLimits()
+	limits := pressure.ReadLimits(s.o.root)
+	s.result.Limits = &limits
 	for _, side := range s.sides {
 		if err := side.makePlan(limits); err != nil {
 			return err
@@ -138,7 +150,11 @@ func (s *session) makePlans() error {
 		}
 		s.emit(Event{Type: "plan", Plan: &PlanInfo{Side: side.label, Config: side.config, Plan: side.plan}})
 	}
-	return CheckPlans(s.plans(), limits, s.sides[0].config.RiskMemory)
+	decision := guard(s.plans(), limits, s.sides[0].config.RiskMemory)
+	if decision.Verdict == pressure.Risked {
+		s.warn(decision.Text)
+	}
+	return refusal(s.plans(), decision)
 }
 
 func (s *session) plans() []Plan {
@@ -225,6 +241,10 @@ func (s *session) finish(err error) *Result {
 	if err != nil {
 		r.Error = err.Error()
 		r.Cancelled = errors.Is(err, context.Canceled) || errors.Is(err, ErrCancelled)
+	}
+	if s.sampler != nil {
+		series := s.sampler.Stop()
+		r.Pressure = &series
 	}
 	for _, side := range s.sides {
 		r.Sides = append(r.Sides, side.summary())

@@ -20,7 +20,7 @@ func (r *Result) sentence() string {
 	case r.Kind == KindCompare:
 		text = r.comparisonSentence()
 	default:
-		text = r.Sides[0].runSentence()
+		text = r.runSentence(&r.Sides[0])
 	}
 	if text != "" && r.Simulated {
 		text = "SIMULATED: " + text
@@ -28,7 +28,7 @@ func (r *Result) sentence() string {
 	return text
 }
 
-func (s *Side) runSentence() string {
+func (r *Result) runSentence(s *Side) string {
 	if s.SamplesPerS.Median == nil {
 		return "no repeat was finished: there is nothing to report."
 	}
@@ -36,15 +36,22 @@ func (s *Side) runSentence() string {
 	if i := s.SamplesPerS.Interval; i != nil {
 		text += fmt.Sprintf(" (95 %% interval %s..%s)", rate(i.Lo), rate(i.Hi))
 	}
-	return text + s.price() + "."
+	return text + r.price(s) + "."
 }
 
-// price is what the side's pinning costs.
-func (s *Side) price() string {
+// price is what a side's pinning costs, and how much there is to spend.
+func (r *Result) price(s *Side) string {
 	if s.Setup.PinnedBytes == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; it costs %s that nothing can reclaim", units.Bytes(s.Setup.PinnedBytes))
+	text := fmt.Sprintf("; it costs %s that nothing can reclaim", units.Bytes(s.Setup.PinnedBytes))
+	if r.Limits == nil {
+		return text
+	}
+	if most := r.Limits.PinnableBytes(); most != nil {
+		text += fmt.Sprintf("; %s is the most you should pin here", units.Bytes(*most))
+	}
+	return text
 }
 
 func (r *Result) comparisonSentence() string {
@@ -59,12 +66,12 @@ func (r *Result) comparisonSentence() string {
 	names := fmt.Sprintf("B (%s) against A (%s)", b.Config.Summary(), a.Config.Summary())
 	switch c.Verdict {
 	case stats.Faster:
-		return fmt.Sprintf("%s is %s faster on this machine (%s)%s.", names, change(*c.Ratio), interval(c), b.price())
+		return fmt.Sprintf("%s is %s faster on this machine (%s)%s.", names, change(*c.Ratio), interval(c), r.price(b))
 	case stats.Slower:
 		return fmt.Sprintf("%s is %s slower on this machine: %s (%s)%s%s.", names, change(*c.Ratio), units.Ratio(*c.Ratio),
-			interval(c), grown(a, b), b.price())
+			interval(c), grown(a, b), r.price(b))
 	case stats.NoDifference:
-		return fmt.Sprintf("%s: no measurable difference on this machine (%s)%s.", names, interval(c), b.price())
+		return fmt.Sprintf("%s: no measurable difference on this machine (%s)%s.", names, interval(c), r.price(b))
 	default:
 		return fmt.Sprintf("%s: cannot tell: %s.", names, strings.Join(c.Warnings, "; "))
 	}

@@ -21,6 +21,7 @@ func (r *Result) Text(to io.Writer) error {
 	r.textRates(w)
 	r.textStages(w)
 	r.textSetup(w)
+	r.textMemory(w)
 	w.list("Findings", r.Findings)
 	w.list("Warnings", r.Warnings)
 	if r.Error != "" {

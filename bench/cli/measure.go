@@ -62,7 +62,7 @@ func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
 	if err != nil {
 		return o.failed(p, w, err)
 	}
-	options := bench.RunOptions{Events: w.event, Command: m.command, Device: name, DeviceWhy: why}
+	options := bench.RunOptions{Events: w.event, Command: m.command, Device: name, DeviceWhy: why, SampleMemory: true}
 	if o.DryRun {
 		return o.failed(p, w, cmp.Or(bench.DryRun(ctx, m.kind, m.configs, options), w.failed))
 	}

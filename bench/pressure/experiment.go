@@ -205,21 +205,13 @@ func (s *Step) fill(series *Series) {
 		}
 		return nil
 	}
-	share := func(f Figure) *float64 {
-		n := len(series.At)
-		d := delta(f)
-		if d == nil || n < 2 || series.At[n-1] <= series.At[0] {
-			return nil
-		}
-		return known(*d / float64(series.At[n-1]-series.At[0]))
-	}
 	if _, sum := series.Figure(Available); sum != nil {
 		s.LeastAvailableBytes = &sum.Min
 	}
 	if _, sum := series.Figure(Pinned); sum != nil {
 		s.PinnedBytes = &sum.Max
 	}
-	s.SomeShare, s.FullShare = share(MemorySomeStall), share(MemoryFullStall)
+	s.SomeShare, s.FullShare = series.StallShare(MemorySomeStall), series.StallShare(MemoryFullStall)
 	s.MajorFaults, s.ScannedPages, s.StolenPages = delta(MajorFaults), delta(ScannedPages), delta(StolenPages)
 	s.AllocStalls, s.RefaultPages, s.SwapOutPages = delta(AllocStalls), delta(RefaultPages), delta(SwapOutPages)
 }

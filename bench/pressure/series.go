@@ -188,3 +188,14 @@ func (t *store) summary(f Figure) *Summary {
 func (s *Series) Figure(f Figure) (*Column, *Summary) {
 	return s.Columns[f.String()], s.Summary[f.String()]
 }
+
+// StallShare is the share (0 to 1) of the whole series in which tasks were
+// stalled, by one of the figures of stalls; nil if it is unknown.
+func (s *Series) StallShare(f Figure) *float64 {
+	_, sum := s.Figure(f)
+	n := len(s.At)
+	if sum == nil || n < 2 || s.At[n-1] <= s.At[0] {
+		return nil
+	}
+	return known(sum.Delta / float64(s.At[n-1]-s.At[0]))
+}
