@@ -6,7 +6,6 @@ require (
 	codeberg.org/sbinet/npyio v0.14.0
 	fyne.io/fyne/v2 v2.7.1
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
-	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/NVIDIA/go-nvml v0.13.4-1
 	github.com/adrg/xdg v0.5.3
 	github.com/alecthomas/kong v1.17.0
@@ -50,7 +49,6 @@ require (
 	github.com/nfnt/resize v0.0.0-20180221191011-83c6a9932646 // indirect
 	github.com/nicksnyder/go-i18n/v2 v2.5.1 // indirect
 	github.com/nlpodyssey/gopickle v0.3.0 // indirect
-	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
 	github.com/rymdport/portal v0.4.2 // indirect
