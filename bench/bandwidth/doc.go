@@ -15,8 +15,11 @@
 //     in JSON, an empty cell in CSV.
 //   - An idle link is slow. Before each cell copies are made until their figure is
 //     steady; they are kept in the result and not counted.
-//   - One direction alone and the same while the other one is busy are different
-//     directions here, since the second halves on some machines whatever is pinned.
+//   - One direction alone and the same while the other one is busy with pinned copies
+//     are different directions here, since the second halves on some machines,
+//     whatever is pinned.
+//   - Mapped and managed memory is read by a kernel in place of a copy. Managed memory
+//     is touched by the host before each sample, so that its pages move every time.
 //   - A figure above what the link can carry is flagged, not hidden: the clock was
 //     stopped before the work was done.
 //

@@ -23,11 +23,11 @@ type bandwidthCommand struct {
 	Device string            `group:"device" placeholder:"NAME" help:"auto, cuda:N, sim or sim:MODEL. Default ${device}."`
 	Sim    map[string]string `group:"device" placeholder:"K=V,..." mapsep:"," help:"Values of the simulated GPU's model, e.g. link-gbps=12,latency=6us,ramp=3:6:12."`
 
-	Kinds      []string `group:"measuring" placeholder:"KIND,..." help:"Kinds of host memory: pageable, pinned, registered, write-combined, mapped, managed. Default: all."`
-	Sizes      []string `group:"measuring" placeholder:"SIZE,..." help:"Bytes of a copy, e.g. 64KiB,64MiB. Default: 4KiB to 1GiB in powers of 4, as far as memory allows."`
+	Kinds      []string `group:"measuring" placeholder:"KIND" help:"Kinds of host memory: pageable, pinned, registered, write-combined, mapped, managed. Default: all."`
+	Sizes      []string `group:"measuring" placeholder:"SIZE" help:"Bytes of a copy, e.g. 64KiB,64MiB. Default: 4KiB to 1GiB in powers of 4, as far as memory allows."`
 	MaxSize    string   `group:"measuring" placeholder:"SIZE" help:"Leave out default sizes above this."`
-	Directions []string `group:"measuring" placeholder:"WAY,..." help:"htod, dtoh, both (each while the other is busy). Default: all."`
-	Seconds    float64  `group:"measuring" placeholder:"S" default:"0.05" help:"Time for each direction, kind and size, 0 to 60; there are 3 samples at least. Default ${default}."`
+	Directions []string `group:"measuring" placeholder:"WAY" help:"htod, dtoh, both (each while the other is busy). Default: all."`
+	Seconds    float64  `group:"measuring" placeholder:"S" default:"0.04" help:"Time for each direction, kind and size, 0 to 60; there are 3 samples at least. Default ${default}."`
 
 	JSON  string `name:"json" group:"output" placeholder:"FILE" help:"Write everything as JSON; - is standard output."`
 	CSV   string `name:"csv" group:"output" placeholder:"FILE" help:"Write a table with a row for each direction, kind and size."`
