@@ -224,7 +224,7 @@ func paintBar(to draw.Canvas, look Look, r vg.Rectangle, ink color.NRGBA, hatche
 	ground := look.theme().ground
 	fill(to, mix(ground, ink, paleShare), r)
 	to.SetLineStyle(draw.LineStyle{Color: mix(ground, ink, hatchShare), Width: hatchWidth})
-	to.Stroke(hatch(nil, r, hatchApart))
+	inParts(hatch(nil, r, hatchApart), to.Stroke)
 }
 
 // How pale a wait is, and how its hatching looks.

@@ -245,3 +245,24 @@ func hatch(path vg.Path, r vg.Rectangle, apart vg.Length) vg.Path {
 	}
 	return path
 }
+
+// inParts hands over a path some of its pieces at a time, each begun by a Move.
+// vgimg's rasteriser keeps what it meets in a row of dots as a list that it walks
+// from the left for each new piece: a path of many costs their square.
+func inParts(path vg.Path, draw func(vg.Path)) {
+	const most = 12
+	start, moves := 0, 0
+	for i, comp := range path {
+		if comp.Type != vg.MoveComp {
+			continue
+		}
+		if moves == most {
+			draw(path[start:i])
+			start, moves = i, 0
+		}
+		moves++
+	}
+	if start < len(path) {
+		draw(path[start:])
+	}
+}

@@ -60,15 +60,55 @@ func (l curve) Plot(to draw.Canvas, p *plot.Plot) {
 	for _, piece := range l.pieces() {
 		line := thin(piece, x, y, column, l.steps)
 		if l.under && len(line) > 1 {
-			area := append([]vg.Point{{X: line[0].X, Y: to.Min.Y}}, line...)
-			area = append(area, vg.Point{X: line[len(line)-1].X, Y: to.Min.Y})
-			to.FillPolygon(paleOf(l.ink), to.ClipPolygonXY(area))
+			l.fillUnder(to, line)
 		}
 		if len(line) == 1 {
 			to.DrawGlyph(draw.GlyphStyle{Color: l.ink, Radius: 1.5, Shape: draw.CircleGlyph{}}, line[0])
 			continue
 		}
-		to.StrokeLines(style, to.ClipLinesXY(line)...)
+		for _, clipped := range to.ClipLinesXY(line) {
+			stroke(to, style, clipped)
+		}
+	}
+}
+
+// Lines longer than this are drawn in parts, for the reason of inParts.
+const mostPoints = 48
+
+// fillUnder fills what lies below a line.
+func (l curve) fillUnder(to draw.Canvas, line []vg.Point) {
+	for len(line) > 1 {
+		part := line
+		if len(line) > 4*mostPoints {
+			part = line[:mostPoints]
+		}
+		area := append([]vg.Point{{X: part[0].X, Y: to.Min.Y}}, part...)
+		area = append(area, vg.Point{X: part[len(part)-1].X, Y: to.Min.Y})
+		to.FillPolygon(paleOf(l.ink), to.ClipPolygonXY(area))
+		line = line[len(part)-1:]
+	}
+}
+
+// stroke draws a line in parts that overlap by a segment, so that corners stay
+// whole; dashes go on from part to part.
+func stroke(to draw.Canvas, style draw.LineStyle, line []vg.Point) {
+	for len(line) > 1 {
+		part := line
+		if len(line) > mostPoints {
+			part = line[:mostPoints]
+		}
+		to.StrokeLines(style, part)
+		next := len(part) - 2
+		if len(part) == len(line) {
+			return
+		}
+		if len(style.Dashes) > 0 {
+			next++
+			for i := 1; i < len(part); i++ {
+				style.DashOffs += vg.Length(math.Hypot(float64(part[i].X-part[i-1].X), float64(part[i].Y-part[i-1].Y)))
+			}
+		}
+		line = line[next:]
 	}
 }
 
@@ -157,15 +197,19 @@ type dots struct {
 func (d dots) Plot(to draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&to)
 	dot := pixel(to)
-	drawn := map[[2]int]bool{}
+	across := int((to.Max.X-to.Min.X)/dot/2) + 2
+	drawn := make([]bool, across*(int((to.Max.Y-to.Min.Y)/dot/2)+2))
 	style := draw.GlyphStyle{Color: d.ink, Radius: d.radius, Shape: d.shape}
 	for i := range d.xs {
 		if !drawable(d.xs[i]) || !drawable(d.ys[i]) {
 			continue
 		}
 		at := vg.Point{X: x(d.xs[i]), Y: y(d.ys[i])}
-		cell := [2]int{int(at.X / dot / 2), int(at.Y / dot / 2)}
-		if !drawn[cell] && to.Contains(at) {
+		if !to.Contains(at) {
+			continue
+		}
+		cell := int((at.X-to.Min.X)/dot/2) + across*int((at.Y-to.Min.Y)/dot/2)
+		if !drawn[cell] {
 			drawn[cell] = true
 			to.DrawGlyphNoClip(style, at)
 		}

@@ -214,7 +214,7 @@ func (b *brush) drawShort() {
 				strength *= 0.5 // what pale and hatched come to from afar
 			}
 			b.to.SetColor(mix(b.look.theme().ground, stageInk[stage], strength))
-			b.to.Fill(path)
+			inParts(path, b.to.Fill)
 		}
 	}
 }
@@ -288,14 +288,14 @@ func (b *brush) drawWide() {
 		for stage, path := range layer {
 			if len(path) > 0 {
 				b.to.SetColor(b.body(trace.Stage(stage)))
-				b.to.Fill(path)
+				inParts(path, b.to.Fill)
 			}
 		}
 	}
 	for stage, path := range hatching {
 		if len(path) > 0 {
 			b.to.SetLineStyle(draw.LineStyle{Color: mix(ground, stageInk[stage], hatchShare), Width: hatchWidth})
-			b.to.Stroke(path)
+			inParts(path, b.to.Stroke)
 		}
 	}
 	b.numbers()
