@@ -105,6 +105,9 @@ func holdsFiles(source string) bool {
 	return strings.HasPrefix(source, "npy:") || strings.HasPrefix(source, "images:")
 }
 
+// inMemory says whether the source's samples can lie in memory as a whole.
+func (c Config) inMemory() bool { return c.Source == "cached" || strings.HasPrefix(c.Source, "npy:") }
+
 // HostKind is the memory that the ring is made of: HostMemory, or what its zero
 // value stands for.
 func (c Config) HostKind() cudamem.HostKind {

@@ -31,7 +31,8 @@ func TestStarvedNamesTheLimit(t *testing.T) {
 				trace.PinCopy: tc.stage, trace.Step: 3 * time.Millisecond} {
 				s.Trace.Stages = append(s.Trace.Stages, trace.StageSummary{Stage: stage, Count: batches, Total: batches * took})
 			}
-			if got := s.starved(); !strings.Contains(got, tc.want) || strings.Contains(got, tc.mustNotBe) {
+			r := Result{Sides: []Side{s}}
+			if got := strings.Join(r.findings(), " "); !strings.Contains(got, tc.want) || strings.Contains(got, tc.mustNotBe) {
 				t.Errorf("%q, want %q without %q", got, tc.want, tc.mustNotBe)
 			}
 		})

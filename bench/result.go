@@ -6,6 +6,7 @@ import (
 	"pinscope/bench/pressure"
 	"pinscope/bench/stats"
 	"pinscope/bench/trace"
+	"pinscope/bench/verdict"
 	"pinscope/cudamem"
 )
 
@@ -81,6 +82,8 @@ type Side struct {
 	// of two), in full; nil when none counts.
 	Typical *int         `json:"typical_repeat"`
 	Trace   *trace.Trace `json:"trace"`
+
+	Verdict *verdict.Verdict `json:"verdict"` // what limits it; nil when no repeat counts
 }
 
 // Setup is what was done before the clock started.

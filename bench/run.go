@@ -255,6 +255,7 @@ func (s *session) finish(err error) *Result {
 	for _, warning := range r.doubts() {
 		s.warn(warning)
 	}
+	r.judge()
 	r.Findings = r.findings()
 	r.Sentence = r.sentence()
 	return r

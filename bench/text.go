@@ -22,6 +22,7 @@ func (r *Result) Text(to io.Writer) error {
 	r.textStages(w)
 	r.textSetup(w)
 	r.textMemory(w)
+	r.textVerdict(w)
 	w.list("Findings", r.Findings)
 	w.list("Warnings", r.Warnings)
 	if r.Error != "" {
@@ -242,6 +243,25 @@ func (r *Result) textSetup(w *textWriter) {
 			data = "shared with A"
 		}
 		w.pair("Set-up "+r.Sides[i].Label, fmt.Sprintf("%s; slots %s, data %s", state, units.Duration(u.SlotsDuration), data))
+	}
+}
+
+// textVerdict is what limits each side and what to do about it.
+func (r *Result) textVerdict(w *textWriter) {
+	for i := range r.Sides {
+		v := r.Sides[i].Verdict
+		if v == nil {
+			continue
+		}
+		w.line("")
+		w.pair(strings.TrimSpace("Limit "+r.Sides[i].Label), v.String())
+		w.pair("", v.Bounds())
+		if use := v.Use(); use != "" {
+			w.pair("", use)
+		}
+		if try := v.Try(); try != "" {
+			w.pair("Try", try)
+		}
 	}
 }
 
