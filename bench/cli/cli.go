@@ -43,6 +43,7 @@ type program struct {
 type grammar struct {
 	Run       runCommand       `cmd:"" help:"Run one configuration."`
 	Compare   compareCommand   `cmd:"" help:"Run A against B, interleaved; by default A does not pin and waits, B pins and does not wait."`
+	Predict   predictCommand   `cmd:"" help:"Predict a run with a model in virtual time, without running it: what if I had more workers, a faster link, pinned slots?"`
 	Bandwidth bandwidthCommand `cmd:"" help:"Measure copies each way: kind of host memory by size, DMA time and host-blocked time apart."`
 	Report    reportCommand    `cmd:"" help:"Show a saved result again, or write it in another form."`
 	Devices   devicesCommand   `cmd:"" help:"List the devices there are."`
@@ -129,7 +130,7 @@ func (p *program) parse(args []string) (command, error) {
 var groups = []kong.Group{
 	{Key: "data", Title: "Data set"}, {Key: "loader", Title: "Loader"}, {Key: "pinning", Title: "Pinning"},
 	{Key: "device", Title: "Device and training"}, {Key: "measuring", Title: "Measuring"},
-	{Key: "compare", Title: "Comparing"}, {Key: "output", Title: "Output"},
+	{Key: "compare", Title: "Comparing"}, {Key: "predict", Title: "Predicting"}, {Key: "output", Title: "Output"},
 }
 
 // catchSignals cancels the context it returns when SIGINT or SIGTERM comes, or when

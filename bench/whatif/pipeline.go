@@ -99,5 +99,6 @@ type Input struct {
 	Pipeline
 	Times
 	Device       sim.Model
-	SpansPerLane int // kept at most; 0: the recorder's default
+	SpansPerLane int  // kept at most; 0: the recorder's default
+	Off          bool // record nothing, so that Outcome.Trace is empty: for who wants the time alone
 }

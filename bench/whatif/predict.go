@@ -104,7 +104,7 @@ func newRun(in Input, device *sim.Timeline) *run {
 }
 
 func (r *run) makeLanes() {
-	r.recorder = trace.NewRecorder(trace.Options{SpansPerLane: r.SpansPerLane})
+	r.recorder = trace.NewRecorder(trace.Options{SpansPerLane: r.SpansPerLane, Off: r.Off})
 	lane := func(kind trace.LaneKind, index int) *trace.Lane { return r.recorder.Lane(kind, index, virtual) }
 	r.trainer, r.stepLane = lane(trace.Trainer, 0), lane(trace.ComputeEngine, 0)
 	for i := range r.Workers {
