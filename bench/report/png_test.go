@@ -50,7 +50,7 @@ func TestResultTravelsInThePicture(t *testing.T) {
 }
 
 func TestPictureSizeAndDPI(t *testing.T) {
-	for _, dpi := range []int{0, 72, 300} {
+	for _, dpi := range []int{0, 72, 200} {
 		data := written(t, comparison(), Options{DPI: dpi})
 		if dpi == 0 {
 			dpi = defaultDPI
