@@ -60,8 +60,8 @@ const ending = ".json"
 // notesFile holds the notes as JSON, by the name of the result; its ending keeps it out of the list.
 const notesFile = "notes.db"
 
-// Path is the user's folder: under XDG_DATA_HOME, usually ~/.local/share/pinscope/results.
-func Path() string { return filepath.Join(xdg.DataHome, "pinscope", "results") }
+// UserFolder is the user's folder: under XDG_DATA_HOME, usually ~/.local/share/pinscope/results.
+func UserFolder() string { return filepath.Join(xdg.DataHome, "pinscope", "results") }
 
 // Open makes the folder if it is not there.
 func Open(path string) (*Folder, error) {
@@ -70,6 +70,9 @@ func Open(path string) (*Folder, error) {
 	}
 	return &Folder{path: path, seen: map[string]entryOf{}}, nil
 }
+
+// Path is where the folder is.
+func (f *Folder) Path() string { return f.path }
 
 // NewFile is the path of a result that is about to be measured; no file has it.
 func (f *Folder) NewFile(now time.Time, kind bench.Kind, what string) string {

@@ -108,7 +108,7 @@ func Stage(l words.Language, name string) string {
 		return l.Say("wait step")
 	case "launch":
 		return l.Say("launch")
-	case "HtoD", "HtoD copy":
+	case "htod":
 		return l.Say("HtoD copy")
 	case "gather":
 		return l.Say("gather")

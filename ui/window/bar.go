@@ -1,0 +1,83 @@
+//go:build !headless
+
+package window
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"pinscope/ui/view"
+	"pinscope/ui/words"
+)
+
+// bar is the line of buttons at the top, and how far a run has come.
+type bar struct {
+	say               words.Language
+	run, compare, end *widget.Button
+	share             *widget.ProgressBar
+	text              string // on the progress bar
+	live              *widget.Label
+	busy              fyne.CanvasObject // share and live
+	content           fyne.CanvasObject
+	allowed, running  bool
+}
+
+func newBar(say words.Language, run, compare, stop func(), more fyne.CanvasObject) *bar {
+	b := &bar{say: say, allowed: true}
+	b.run = widget.NewButtonWithIcon(say.Say("Run"), theme.MediaPlayIcon(), run)
+	b.compare = widget.NewButtonWithIcon(say.Say("Compare"), theme.MediaFastForwardIcon(), compare)
+	b.compare.Importance = widget.HighImportance
+	b.end = widget.NewButtonWithIcon(say.Say("Stop"), theme.MediaStopIcon(), stop)
+	b.end.Importance = widget.DangerImportance
+	b.share = widget.NewProgressBar()
+	b.share.TextFormatter = func() string { return b.text }
+	b.live = caption("")
+	b.live.Wrapping, b.live.Truncation = fyne.TextWrapOff, fyne.TextTruncateEllipsis
+	b.busy = container.NewVBox(b.share, b.live)
+	buttons := container.NewHBox(b.run, b.compare, b.end)
+	b.content = container.NewBorder(nil, nil, buttons, more, b.busy)
+	b.show(false)
+	return b
+}
+
+// show switches between starting and stopping.
+func (b *bar) show(running bool) {
+	b.running = running
+	if running {
+		b.progress(view.Progress{Bar: b.say.Say("starting")})
+		b.busy.Show()
+	} else {
+		b.busy.Hide()
+	}
+	b.enable()
+}
+
+// allow says whether the settings can be run.
+func (b *bar) allow(valid bool) {
+	b.allowed = valid
+	b.enable()
+}
+
+func (b *bar) enable() {
+	for _, button := range []*widget.Button{b.run, b.compare} {
+		if b.allowed && !b.running {
+			button.Enable()
+		} else {
+			button.Disable()
+		}
+	}
+	if b.running {
+		b.end.Enable()
+	} else {
+		b.end.Disable()
+	}
+}
+
+func (b *bar) progress(p view.Progress) {
+	b.text = p.Bar
+	b.share.SetValue(p.Share)
+	b.share.Refresh()
+	b.live.SetText(p.Live)
+}
