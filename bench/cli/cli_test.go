@@ -42,12 +42,14 @@ func TestTexts(t *testing.T) {
 	t.Setenv("COLUMNS", "80")
 	golden := goldie.New(t, goldie.WithNameSuffix(".txt"))
 	for name, args := range map[string][]string{
-		"help":         {"--help"},
-		"run-help":     {"run", "--help"},
-		"compare-help": {"compare", "--help"},
-		"report-help":  {"report", "--help"},
-		"presets":      {"presets"},
-		"preset-small": {"presets", "show", "small-batch"}, // its workers do not depend on the machine
+		"help":          {"--help"},
+		"run-help":      {"run", "--help"},
+		"compare-help":  {"compare", "--help"},
+		"pressure-help": {"pressure", "--help"},
+		"doctor-help":   {"doctor", "--help"},
+		"report-help":   {"report", "--help"},
+		"presets":       {"presets"},
+		"preset-small":  {"presets", "show", "small-batch"}, // its workers do not depend on the machine
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := call(args...)
@@ -115,7 +117,7 @@ func TestWrongInput(t *testing.T) {
 		{"two streams", []string{"run", "--json", "-", "--events"}, "pinscope: json: - cannot be used together with --events, which writes to standard output too\n"},
 		{"no result", []string{"report", folder + "/no.json"}, "pinscope: result: open " + folder + "/no.json: no such file or directory\n"},
 		{"report over a file", []string{"report", existing, "-o", existing}, "pinscope: output: the file exists; choose another name or add --force to replace it\n"},
-		{"ending", []string{"report", existing, "-o", "x.txt"}, "pinscope: output: x.txt is not allowed; allowed is a name that ends in .json, .csv or .trace.json\n"},
+		{"ending", []string{"report", existing, "-o", "x.txt"}, "pinscope: output: x.txt is not allowed; allowed is a name that ends in .png, .svg or .md, .csv, .json or .trace.json\n"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

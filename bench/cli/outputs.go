@@ -16,10 +16,12 @@ type outputs struct {
 	JSON   string `name:"json" group:"output" placeholder:"FILE" help:"Write the result file; - is standard output."`
 	CSV    string `name:"csv" group:"output" placeholder:"FILE" help:"Write a table with a row for each repeat."`
 	Trace  string `name:"trace" group:"output" placeholder:"FILE" help:"Write the typical repeat for Perfetto or Chrome."`
+	Report string `name:"report" group:"output" placeholder:"FILE" help:"Write a page with charts: .png (carries the result), .svg or .md."`
 	Events bool   `name:"events" group:"output" help:"Stream what happens to standard output, a JSON object a line, and no other text."`
 	Quiet  bool   `name:"quiet" group:"output" help:"Show only the answer."`
 	Force  bool   `name:"force" group:"output" help:"Replace files that exist."`
 	DryRun bool   `name:"dry-run" group:"output" help:"Show the plan, allocate nothing, run nothing."`
+	looks
 }
 
 // target is one file to write.
@@ -34,6 +36,7 @@ func (o outputs) targets() []target {
 		{"json", o.JSON, (*bench.Result).WriteJSON},
 		{"csv", o.CSV, (*bench.Result).WriteCSV},
 		{"trace", o.Trace, (*bench.Result).WriteTrace},
+		{"report", o.Report, o.page(o.Report)},
 	} {
 		if t.path != "" {
 			out = append(out, t)
@@ -49,6 +52,10 @@ func (o outputs) check() error {
 		wrong = append(wrong, &bench.InputError{Field: flag, Value: value, Problem: problem})
 	}
 	seen := map[string]string{}
+	if o.Report != "" && o.page(o.Report) == nil {
+		wrong = append(wrong, &bench.InputError{Field: "report", Value: o.Report, Allowed: "a name that ends in " + pageEndings})
+	}
+	wrong = append(wrong, o.looks.validate())
 	for _, t := range o.targets() {
 		if t.path == "-" {
 			switch {

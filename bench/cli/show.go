@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"pinscope/bench"
@@ -13,24 +12,23 @@ import (
 
 // reportCommand is `pinscope report`.
 type reportCommand struct {
-	Result string `arg:"" placeholder:"RESULT" help:"A result file, as --json wrote it."`
-	Output string `short:"o" placeholder:"FILE" help:"Write it to a file, in the form that its ending names: .json, .csv or .trace.json. Without it the summary is shown."`
+	Result string `arg:"" placeholder:"RESULT" help:"A result file, as --json wrote it, or a PNG report, which carries one."`
+	Output string `short:"o" placeholder:"FILE" help:"Write it to a file, in the form that its ending names: .png or .svg (a page with charts), .md, .csv, .json or .trace.json. Without it the summary is shown."`
 	Force  bool   `help:"Replace a file that exists."`
+	looks
 }
 
 func (c *reportCommand) run(_ context.Context, p *program) error {
+	if err := c.looks.validate(); err != nil {
+		return err
+	}
 	write, err := c.form()
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(c.Result)
+	result, err := openResult(c.Result)
 	if err != nil {
 		return &bench.InputError{Field: "result", Value: c.Result, Problem: err.Error()}
-	}
-	defer file.Close()
-	result, err := bench.ReadResult(file)
-	if err != nil {
-		return &bench.InputError{Field: "result", Value: c.Result, Problem: fmt.Sprintf("%s: %v", c.Result, err)}
 	}
 	if c.Output == "" {
 		return write(result, p.stdout)
@@ -52,7 +50,10 @@ func (c *reportCommand) form() (func(*bench.Result, io.Writer) error, error) {
 	case strings.HasSuffix(name, ".csv"):
 		write = (*bench.Result).WriteCSV
 	default:
-		return nil, &bench.InputError{Field: "output", Value: c.Output, Allowed: "a name that ends in .json, .csv or .trace.json"}
+		if write = c.page(name); write == nil {
+			return nil, &bench.InputError{Field: "output", Value: c.Output,
+				Allowed: "a name that ends in " + pageEndings + ", .csv, .json or .trace.json"}
+		}
 	}
 	return write, bench.CheckTarget("output", c.Output, c.Force)
 }
