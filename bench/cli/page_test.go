@@ -47,7 +47,7 @@ func TestReportPages(t *testing.T) {
 	}
 }
 
-// cutPicture is the first half of a picture.
+// cutPicture is a picture that ends within the result it carries.
 func cutPicture(t *testing.T, path string) string {
 	t.Helper()
 	whole, err := os.ReadFile(path)
@@ -55,7 +55,7 @@ func cutPicture(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	cut := path + ".cut.png"
-	if err := os.WriteFile(cut, whole[:len(whole)/2], 0o600); err != nil {
+	if err := os.WriteFile(cut, whole[:2000], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return cut
