@@ -36,7 +36,6 @@ type field struct {
 	view    view.Field
 	set     func(string)
 	caption *widget.Label
-	row     fyne.CanvasObject
 }
 
 func newForm(say words.Language, parent fyne.Window, keys func(fyne.KeyName) bool, values view.Form, open map[string]bool, changed func()) *form {
@@ -72,7 +71,7 @@ func (f *form) presetRow() fyne.CanvasObject {
 	}, f.keys)
 	f.presets.PlaceHolder = f.say.Say("no preset")
 	label := widget.NewLabelWithStyle(f.say.Say("Preset"), fyne.TextAlignLeading, fyne.TextStyle{Bold: true})
-	return container.NewVBox(container.NewBorder(nil, nil, label, nil, f.presets), note)
+	return container.New(&snug{}, container.NewBorder(nil, nil, label, nil, f.presets), note)
 }
 
 // section is a heading that shows and hides its fields.
@@ -109,7 +108,7 @@ func (f *form) field(v view.Field) fyne.CanvasObject {
 	case view.Switch:
 		c := newCheck(v.Label, func(on bool) { f.typed(v.Flag, map[bool]string{true: "true", false: "false"}[on]) }, f.keys)
 		out.set = func(text string) { c.SetChecked(text == "true") }
-		return container.NewVBox(c, out.caption)
+		return container.New(&snug{}, c, out.caption)
 	case view.Choice:
 		c := newChoice(v.Choices, func(text string) { f.typed(v.Flag, text) }, f.keys)
 		out.set = c.SetSelected
@@ -123,7 +122,7 @@ func (f *form) field(v view.Field) fyne.CanvasObject {
 	if v.Unit != "" {
 		unit = widget.NewLabel(v.Unit)
 	}
-	return container.NewVBox(container.NewBorder(nil, nil, fixedWidth(label, 108), unit, input), out.caption)
+	return container.New(&snug{}, container.NewBorder(nil, nil, fixedWidth(label, 108), unit, input), out.caption)
 }
 
 // fixedWidth gives an object a width of its own, so that fields stand in line.

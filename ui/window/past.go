@@ -137,7 +137,7 @@ func (p *past) enable() {
 			b.Disable()
 		}
 	}
-	text := p.say.Say("%d results, %d chosen", len(p.shown), len(p.chosen))
+	text := p.say.Say("Results: %d, chosen: %d", len(p.shown), len(p.chosen))
 	if len(p.all) == 0 {
 		text = p.say.Say("No results yet: each run is kept here.")
 	}

@@ -63,6 +63,29 @@ func table(rows [][]string, left int) fyne.CanvasObject {
 	return container.NewHScroll(grid)
 }
 
+// snug puts the second object close below the first.
+type snug struct{}
+
+func (s *snug) overlap(upper fyne.CanvasObject) float32 {
+	return min(theme.InnerPadding()-1, upper.MinSize().Height)
+}
+
+// Layout is called by Fyne.
+func (s *snug) Layout(objects []fyne.CanvasObject, size fyne.Size) {
+	height := objects[0].MinSize().Height
+	objects[0].Resize(fyne.NewSize(size.Width, height))
+	objects[0].Move(fyne.NewPos(0, 0))
+	top := height - s.overlap(objects[0])
+	objects[1].Move(fyne.NewPos(0, top))
+	objects[1].Resize(fyne.NewSize(size.Width, max(size.Height-top, objects[1].MinSize().Height)))
+}
+
+// MinSize is called by Fyne.
+func (s *snug) MinSize(objects []fyne.CanvasObject) fyne.Size {
+	upper, lower := objects[0].MinSize(), objects[1].MinSize()
+	return fyne.NewSize(max(upper.Width, lower.Width), upper.Height+lower.Height-s.overlap(objects[0]))
+}
+
 // columns lays out objects row by row, each column as wide as its widest object.
 type columns struct{ count int }
 
@@ -90,13 +113,14 @@ func (c *columns) Layout(objects []fyne.CanvasObject, _ fyne.Size) {
 		o.Resize(fyne.NewSize(widths[column], heights[row]))
 		x += widths[column]
 		if column == c.count-1 {
-			y += heights[row] * rowDistance
+			y += near(heights[row])
 		}
 	}
 }
 
-// rowDistance brings rows of a table nearer to each other than labels would stand.
-const rowDistance = 0.85
+// near is how far the next row is from one of a height: rows of a table stand
+// nearer to each other than labels would. It is whole, so that texts stay sharp.
+func near(height float32) float32 { return float32(int(height * 0.85)) }
 
 // MinSize is called by Fyne.
 func (c *columns) MinSize(objects []fyne.CanvasObject) fyne.Size {
@@ -106,7 +130,7 @@ func (c *columns) MinSize(objects []fyne.CanvasObject) fyne.Size {
 		size.Width += w
 	}
 	for _, h := range heights {
-		size.Height += h * rowDistance
+		size.Height += near(h)
 	}
 	return size
 }
@@ -144,7 +168,7 @@ func (p *pairs) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 		objects[i].Move(fyne.NewPos(0, y))
 		objects[i].Resize(fyne.NewSize(names, objects[i].MinSize().Height))
 		text.Move(fyne.NewPos(names, y))
-		y += height * rowDistance
+		y += near(height)
 	}
 	p.height = y
 }
@@ -153,7 +177,7 @@ func (p *pairs) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 func (p *pairs) MinSize(objects []fyne.CanvasObject) fyne.Size {
 	height := float32(0)
 	for i := 0; i+1 < len(objects); i += 2 {
-		height += max(objects[i].MinSize().Height, objects[i+1].MinSize().Height) * rowDistance
+		height += near(max(objects[i].MinSize().Height, objects[i+1].MinSize().Height))
 	}
 	return fyne.NewSize(p.nameWidth(objects)+100, max(height, p.height))
 }

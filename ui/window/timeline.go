@@ -15,6 +15,7 @@ import (
 	"pinscope/bench/report"
 	"pinscope/bench/trace"
 	"pinscope/bench/units"
+	"pinscope/ui/view"
 	"pinscope/ui/words"
 )
 
@@ -63,12 +64,17 @@ func (t *timeline) show(r *bench.Result) {
 		t.box.Refresh()
 		return
 	}
-	for range t.traces() {
+	for i := range r.Sides {
+		side := &r.Sides[i]
+		if side.Trace == nil {
+			continue
+		}
 		c := newMovable(t.border, fyne.NewSize(300, 120))
 		c.scrolled = func(steps, at float32) { t.zoom(pow(0.8, steps), float64(at)) }
 		c.dragged = func(share float32) { t.move(-float64(share)) }
 		t.charts = append(t.charts, c)
-		t.box.Add(c)
+		name := widget.NewLabelWithStyle(strings.TrimSpace(side.Label+" "+view.Settings(t.say, side.Config)), fyne.TextAlignLeading, fyne.TextStyle{Bold: true})
+		t.box.Add(container.New(&snug{}, name, c))
 	}
 	t.box.Refresh()
 	t.steady()
@@ -151,20 +157,11 @@ func (t *timeline) redraw() {
 	if t.result == nil || len(t.charts) == 0 {
 		return
 	}
-	var parts []string
 	look := t.look(t.result.Simulated)
 	for i, tr := range t.traces() {
 		t.charts[i].show(report.Timeline(look, tr, t.windows[i]).Image)
-		if length := t.windows[i].To - t.windows[i].From; i == 0 {
-			parts = append(parts, t.say.Say("%s shown", units.Duration(length)))
-		}
 	}
-	for i := range t.result.Sides {
-		if s := &t.result.Sides[i]; s.Trace != nil && s.Label != "" {
-			parts = append(parts, s.Label+": "+s.Config.Summary())
-		}
-	}
-	t.scale.SetText(strings.Join(parts, " · "))
+	t.scale.SetText(t.say.Say("%s shown", units.Duration(t.windows[0].To-t.windows[0].From)))
 }
 
 // even gives all objects the same share of the height.

@@ -54,6 +54,7 @@ type Window struct {
 	status   *widget.Label
 	device   *widget.Label
 	notes    *widget.Label
+	split    *container.Split
 	tabs     *container.AppTabs
 	overview *overview
 	timeline *timeline
@@ -121,6 +122,7 @@ func (w *Window) build() {
 	w.timeline = newTimeline(w.say, w.border, look)
 	w.memory = newMemory(w.say, w.border, look)
 	w.past = newPast(w.say, w.win, w.border, w.options.History, w.keys, func(name string, r *bench.Result) { w.showResult(r, name) }, w.fail)
+	w.remember()
 	w.win.SetContent(w.layout())
 	w.win.SetMainMenu(w.menu())
 	w.win.Canvas().SetOnTypedKey(func(key *fyne.KeyEvent) { w.keys(key.Name) })
@@ -143,10 +145,10 @@ func (w *Window) layout() fyne.CanvasObject {
 		container.NewTabItem(w.say.Say("Guide"), newGuide(w.say, w.loadLesson)))
 	w.tabs.SelectIndex(selected)
 	left := container.NewBorder(nil, w.planText, nil, nil, w.form.content)
-	split := container.NewHSplit(left, container.NewBorder(nil, w.notes, nil, nil, w.tabs))
-	split.SetOffset(w.preferences.FloatWithFallback("split", 0.3))
+	w.split = container.NewHSplit(left, container.NewBorder(nil, w.notes, nil, nil, w.tabs))
+	w.split.SetOffset(w.preferences.FloatWithFallback("split", 0.3))
 	bottom := container.NewBorder(widget.NewSeparator(), nil, w.device, nil, w.status)
-	return container.NewBorder(w.bar.content, bottom, nil, nil, split)
+	return container.NewBorder(w.bar.content, bottom, nil, nil, w.split)
 }
 
 // changed takes the form's values: marks what is wrong and asks for a plan.
@@ -286,17 +288,22 @@ func (w *Window) close() {
 func (w *Window) stopped() {
 	w.border.close()
 	w.planner.forget()
+	w.remember()
 	if w.runner != nil {
 		w.runner.Stop()
 		<-w.runner.Done()
 	}
 }
 
-// remember keeps size and division of the window.
+// remember keeps the size of the window and how it is divided.
 func (w *Window) remember() {
+	if w.split == nil {
+		return
+	}
 	size := w.win.Canvas().Size()
 	w.preferences.SetFloat("width", float64(size.Width))
 	w.preferences.SetFloat("height", float64(size.Height))
+	w.preferences.SetFloat("split", w.split.Offset)
 }
 
 // start starts a run or a comparison in the runner.
