@@ -58,7 +58,7 @@ type Flags Config
 // are not on the command line come from: the preset named there, else base.
 func ParserOptions(base Config) []kong.Option {
 	vars := kong.Vars{}
-	for _, s := range DefaultConfig().settings() {
+	for _, s := range base.settings() {
 		vars[strings.ReplaceAll(s.flag, "-", "_")] = s.value
 	}
 	options := []kong.Option{vars, kong.WithHyphenPrefixedParameters(true), kong.Resolvers(kong.ResolverFunc(

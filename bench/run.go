@@ -76,20 +76,24 @@ type session struct {
 	sampler *pressure.Sampler // nil: memory is not sampled
 }
 
-func measure(ctx context.Context, kind Kind, configs []Config, o RunOptions) (result *Result, err error) {
+func newSession(ctx context.Context, kind Kind, configs []Config, o RunOptions) *session {
 	if o.Events == nil {
 		o.Events = func(Event) {}
 	}
 	if o.Clock == nil {
 		o.Clock = cudamem.NewClock()
 	}
-	s := &session{ctx: ctx, o: o, clock: o.Clock, result: &Result{
+	if o.Command == "" {
+		o.Command = configs[0].CommandLine(string(kind))
+	}
+	return &session{ctx: ctx, o: o, clock: o.Clock, result: &Result{
 		Schema: SchemaVersion, Kind: kind, Tool: ThisTool(), Host: ThisHost(), Started: time.Now().UTC(),
 		Command: o.Command, Sides: []Side{}, NotValid: []string{}, Findings: []string{}, Warnings: []string{},
 	}}
-	if s.result.Command == "" {
-		s.result.Command = configs[0].CommandLine(string(kind))
-	}
+}
+
+func measure(ctx context.Context, kind Kind, configs []Config, o RunOptions) (result *Result, err error) {
+	s := newSession(ctx, kind, configs, o)
 	defer func() { err = errors.Join(err, s.close()) }()
 	if err := s.prepare(configs); err != nil {
 		return nil, err

@@ -43,8 +43,10 @@ type program struct {
 type grammar struct {
 	Run       runCommand       `cmd:"" help:"Run one configuration."`
 	Compare   compareCommand   `cmd:"" help:"Run A against B, interleaved; by default A does not pin and waits, B pins and does not wait."`
-	Predict   predictCommand   `cmd:"" help:"Predict a run with a model in virtual time, without running it: what if I had more workers, a faster link, pinned slots?"`
+	Predict   predictCommand   `cmd:"" help:"Predict a run by a model, without running it, from settings or from a result with some of them changed."`
 	Bandwidth bandwidthCommand `cmd:"" help:"Measure copies each way: kind of host memory by size, DMA time and host-blocked time apart."`
+	Pressure  pressureCommand  `cmd:"" help:"Hold more and more memory as ballast and see what that does to a loader and to cached files. Starts from the preset tiny."`
+	Doctor    doctorCommand    `cmd:"" help:"Tell what limits pinning and loading on this machine, and what to do about it."`
 	Report    reportCommand    `cmd:"" help:"Show a saved result again, or write it in another form."`
 	Devices   devicesCommand   `cmd:"" help:"List the devices there are."`
 	Presets   presetsCommand   `cmd:"" help:"List the presets, or show one."`
@@ -101,7 +103,7 @@ func (p *program) parse(args []string) (command, error) {
 	var g grammar
 	helped := false
 	var help bytes.Buffer
-	options := append(bench.ParserOptions(bench.DefaultConfig()),
+	options := append(bench.ParserOptions(startFrom(args)),
 		kong.Name("pinscope"), kong.Description(description), kong.Writers(&help, &help),
 		kong.Exit(func(int) { helped = true }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
@@ -126,11 +128,19 @@ func (p *program) parse(args []string) (command, error) {
 	return nil, &bench.InputError{Field: "command line", Problem: "a command is missing; see pinscope --help"}
 }
 
+// startFrom is the configuration that a command's settings start from.
+func startFrom(args []string) bench.Config {
+	if len(args) > 0 && args[0] == "pressure" {
+		return bench.ExperimentBase()
+	}
+	return bench.DefaultConfig()
+}
+
 // groups are the headings of the flags in help texts.
 var groups = []kong.Group{
 	{Key: "data", Title: "Data set"}, {Key: "loader", Title: "Loader"}, {Key: "pinning", Title: "Pinning"},
 	{Key: "device", Title: "Device and training"}, {Key: "measuring", Title: "Measuring"},
-	{Key: "compare", Title: "Comparing"}, {Key: "predict", Title: "Predicting"}, {Key: "output", Title: "Output"},
+	{Key: "compare", Title: "Comparing"}, {Key: "predict", Title: "Predicting"}, {Key: "ballast", Title: "Ballast"}, {Key: "output", Title: "Output"},
 }
 
 // catchSignals cancels the context it returns when SIGINT or SIGTERM comes, or when

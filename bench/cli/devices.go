@@ -44,18 +44,7 @@ func describe(w io.Writer, name string) error {
 
 // line writes a device's name and what there is to say about it, in 80 columns.
 func line(w io.Writer, name, text string) error {
-	const indent, width = 19, 80
-	out := fmt.Sprintf("%-*s", indent-1, name)
-	column := indent - 1
-	for _, word := range strings.Fields(text) {
-		if column+1+len(word) > width && column >= indent {
-			out += "\n" + strings.Repeat(" ", indent-1)
-			column = indent - 1
-		}
-		out += " " + word
-		column += 1 + len(word)
-	}
-	_, err := fmt.Fprintln(w, out)
+	_, err := fmt.Fprintln(w, wrap(fmt.Sprintf("%-18s ", name), text))
 	return err
 }
 

@@ -31,9 +31,10 @@ const (
 // its pages are the first to go. It stands for the data set files of a training
 // that are cached in memory.
 type CacheReader struct {
-	file  *os.File
-	bytes int64
-	clock cudamem.Clock
+	file     *os.File
+	unlinked bool
+	bytes    int64
+	clock    cudamem.Clock
 }
 
 // CacheFileBytes is a size that shows what happens to cached files and costs
@@ -67,7 +68,9 @@ func NewCacheReader(ctx context.Context, root Root, folder string, bytes int64, 
 	if err != nil {
 		return nil, fmt.Errorf("pressure: cache file: %w", err)
 	}
-	r := &CacheReader{file: file, bytes: bytes, clock: clock}
+	// A file without a name goes with its process, however that ends. Windows
+	// keeps it until Close.
+	r := &CacheReader{file: file, bytes: bytes, clock: clock, unlinked: os.Remove(file.Name()) == nil}
 	if err := r.fill(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("pressure: write cache file of %d bytes: %w", bytes, err), r.Close())
 	}
@@ -145,7 +148,11 @@ func (r *CacheReader) Close() error {
 	}
 	file := r.file
 	r.file = nil
-	return errors.Join(file.Close(), os.Remove(file.Name()))
+	err := file.Close()
+	if !r.unlinked {
+		err = errors.Join(err, os.Remove(file.Name()))
+	}
+	return err
 }
 
 // fileSystem is the kind of file system that holds a folder; empty: unknown.

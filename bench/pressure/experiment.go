@@ -237,7 +237,7 @@ func (o *Outcome) conclude() {
 			o.StrainBytes = &s.BallastBytes
 		}
 	}
-	o.RateKnee, o.CacheKnee = FindKnee(rates), FindKnee(caches)
+	o.RateKnee, o.CacheKnee = o.caused(FindKnee(rates)), o.caused(FindKnee(caches))
 	for i := range o.Steps {
 		bytes := o.Steps[i].BallastBytes
 		if o.reached(bytes) {
@@ -246,6 +246,28 @@ func (o *Outcome) conclude() {
 		o.SafeBytes = &bytes
 	}
 	o.Text = o.sentence()
+}
+
+// caused drops a knee that memory cannot have caused: where from there on no page
+// was even looked at by reclaim and nobody waited for memory, something else on
+// the machine took the time.
+func (o *Outcome) caused(k *Knee) *Knee {
+	for i := range o.Steps {
+		if s := &o.Steps[i]; k != nil && s.BallastBytes >= k.Bytes && !s.calm() {
+			return k
+		}
+	}
+	return nil
+}
+
+// calm says that the system is known to have been at ease.
+func (s *Step) calm() bool {
+	for _, f := range []*float64{s.ScannedPages, s.StolenPages, s.SwapOutPages, s.SomeShare} {
+		if f == nil || *f > 0 {
+			return false
+		}
+	}
+	return s.Ended == ""
 }
 
 // reached says that with so much ballast something suffered.
