@@ -66,6 +66,7 @@ type layout struct {
 	keys   [][]placedKey
 	notes  []string
 	area   draw.Canvas // axes and data
+	yTitle vg.Length   // left end of the vertical axis's title
 	plot   *plot.Plot
 	usable bool // there is room for axes and data
 }
@@ -97,6 +98,10 @@ func (c *Chart) layout(to draw.Canvas) layout {
 	}
 	l.area = draw.Crop(inner, 0, 0, bottom, -top)
 	l.usable = true
+	l.yTitle = l.area.Min.X
+	if !c.empty && c.y.label() != "" {
+		l.area.Min.X += smallSize * 1.5
+	}
 	if !c.empty {
 		l.plot = c.plot()
 		c.fit(l.plot, l.area)
@@ -104,13 +109,13 @@ func (c *Chart) layout(to draw.Canvas) layout {
 	return l
 }
 
-// align gives the margins left and right of the data.
+// margins are those left and right of the data.
 func (l *layout) margins() (left, right vg.Length) {
 	if !l.usable || l.plot == nil {
 		return 0, 0
 	}
 	data := l.plot.DataCanvas(l.area)
-	return data.Min.X - l.area.Min.X, l.area.Max.X - data.Max.X
+	return data.Min.X - l.title.Min.X, l.title.Max.X - data.Max.X
 }
 
 func (c *Chart) paint(l layout) {
@@ -134,6 +139,33 @@ func (c *Chart) paint(l layout) {
 	}
 	c.drawKeys(inner, l.keys)
 	l.plot.Draw(l.area)
+	c.drawYTitle(l)
+}
+
+// drawYTitle is ours, since gonum centres the title of a logarithmic axis at the
+// middle of its values and makes room for it above the data.
+func (c *Chart) drawYTitle(l layout) {
+	s := c.look.text(smallSize, false, c.look.theme().ink)
+	s.Rotation = math.Pi / 2
+	data := l.plot.DataCanvas(l.area)
+	text := shorten(s, c.y.label(), l.area.Max.Y-l.area.Min.Y)
+	width := s.Width(text)
+	// Over the middle of the data, unless that would reach beyond the area.
+	from := (data.Min.Y + data.Max.Y - width) / 2
+	from = max(min(from, l.area.Max.Y-width), l.area.Min.Y)
+	// gonum sets a line lower by what the font's ascent is more than its size.
+	ascent := s.FontExtents().Ascent - s.Font.Size
+	l.title.FillText(s, vg.Point{X: l.yTitle + smallSize*capHeight - ascent, Y: from}, text)
+}
+
+// logScale is gonum's, but gives 0 where that panics.
+type logScale struct{}
+
+func (logScale) Normalize(min, max, x float64) float64 {
+	if min <= 0 || max <= min || x <= 0 {
+		return 0
+	}
+	return math.Log(x/min) / math.Log(max/min)
 }
 
 func (c *Chart) fullTitle() string {
@@ -261,7 +293,7 @@ func (c *Chart) plot() *plot.Plot {
 		from := []*axis{&c.x, &c.y}[i]
 		a.Min, a.Max = from.min, from.max
 		if from.log {
-			a.Scale = plot.LogScale{}
+			a.Scale = logScale{}
 		}
 		a.Padding = 1
 		a.LineStyle = draw.LineStyle{Color: th.muted, Width: 0.6}
@@ -273,15 +305,13 @@ func (c *Chart) plot() *plot.Plot {
 		handed := a.Tick.Label
 		a.Tick.Label = c.look.text(smallSize, false, th.ink)
 		a.Tick.Label.XAlign, a.Tick.Label.YAlign = handed.XAlign, handed.YAlign
-		a.Label.TextStyle = c.look.text(smallSize, false, th.ink)
-		a.Label.TextStyle.XAlign, a.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
-		a.Label.Text = from.label()
-		a.Label.Padding = 1
 	}
-	p.Y.Label.Padding = 3
-	if c.noX {
-		p.X.Label.Text = ""
+	if !c.noX {
+		p.X.Label.Text = c.x.label()
 	}
+	p.X.Label.TextStyle = c.look.text(smallSize, false, th.ink)
+	p.X.Label.TextStyle.XAlign, p.X.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
+	p.X.Label.Padding = 1
 	p.Add(grid{c})
 	p.Add(c.plotters...)
 	return p
@@ -295,7 +325,6 @@ func (c *Chart) fit(p *plot.Plot, area draw.Canvas) {
 	p.Y.Tick.Marker = plot.ConstantTicks(c.y.marks(height-20, p.Y.Tick.Label, false, width*0.35))
 	data := p.DataCanvas(area)
 	p.Y.Tick.Marker = plot.ConstantTicks(c.y.marks(data.Max.Y-data.Min.Y, p.Y.Tick.Label, false, width*0.35))
-	p.Y.Label.Text = shorten(p.Y.Label.TextStyle, p.Y.Label.Text, height)
 	p.X.Label.Text = shorten(p.X.Label.TextStyle, p.X.Label.Text, width)
 	data = p.DataCanvas(area)
 	ticks := c.x.marks(data.Max.X-data.Min.X, p.X.Tick.Label, true, 0)

@@ -119,8 +119,8 @@ func comparison() *bench.Result {
 }
 
 func side(label string, pin loader.PinMode, nonBlocking bool, t *trace.Trace) bench.Side {
-	c := bench.DefaultConfig()
-	c.Preset, c.Source, c.Samples, c.Workers, c.Pin, c.NonBlocking = "article", "randn", 1000, 4, pin, nonBlocking
+	c := bench.Config{Preset: "article", Source: "randn", Samples: 1000, Shape: bench.Shape{3, 224, 224}, Batch: 64, Workers: 4,
+		Prefetch: 2, Epochs: 2, Shuffle: true, Pin: pin, NonBlocking: nonBlocking, OutFeatures: 10, StepsPerBatch: 1, Repeats: 6, Warmup: 1}
 	typical := 2
 	wall := Whole(t).To - Whole(t).From
 	s := bench.Side{Label: label, Config: c, Typical: &typical, Trace: t,
@@ -172,6 +172,30 @@ func memorySeries(every time.Duration) Memory {
 		m.Refaulted = append(m.Refaulted, refaulted)
 	}
 	return m
+}
+
+// withMemory adds what a sampler saw during a comparison, and the limits.
+func withMemory(r *bench.Result) *bench.Result {
+	m := memorySeries(60 * ms)
+	column := func(values []float64) *pressure.Column {
+		c := &pressure.Column{}
+		for i := range values {
+			c.Last = append(c.Last, &values[i])
+		}
+		return c
+	}
+	r.Pressure = &pressure.Series{Every: 60 * ms, At: m.At, Columns: map[string]*pressure.Column{
+		pressure.Pinned.String(): column(m.Pinned), pressure.RSSAnon.String(): column(m.RSSAnon),
+		pressure.RSSShmem.String(): column(m.RSSShmem), pressure.Available.String(): column(m.Available),
+		pressure.MemorySomeStall.String(): column(m.SomeStall), pressure.MemoryFullStall.String(): column(m.FullStall)}}
+	total, available := int64(16<<30), int64(11<<30)
+	r.Limits = &bench.Limits{TotalBytes: &total, AvailableBytes: &available, LimitedBy: "memory.max of /docker/ab12 (cgroup v2)", Container: "docker"}
+	for i := range r.Sides {
+		for j := range r.Sides[i].Repeats {
+			r.Sides[i].Repeats[j].Start = time.Duration(r.Sides[i].Repeats[j].Position) * 1000 * ms
+		}
+	}
+	return r
 }
 
 func experiment() *pressure.Outcome {

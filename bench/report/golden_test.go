@@ -143,9 +143,8 @@ func ExampleWritePNG_dark() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	m := memorySeries(250 * ms)
-	o := Options{DPI: 96, Dark: true, Language: Chinese, Memory: []Memory{m, m}}
-	if err := WritePNG(file, comparison(), o); err != nil {
+	o := Options{DPI: 96, Dark: true, Language: Chinese}
+	if err := WritePNG(file, withMemory(comparison()), o); err != nil {
 		log.Fatal(err)
 	}
 }

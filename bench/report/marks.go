@@ -249,6 +249,23 @@ func (b band) Plot(to draw.Canvas, p *plot.Plot) {
 	fill(to, paleOf(b.ink), rect(to.Min.X, lo, to.Max.X, hi))
 }
 
+// strips are stretches of x, pale behind all else.
+type strips struct {
+	from, to []float64
+	ink      color.NRGBA
+}
+
+const stripShare = 0.13
+
+func (s strips) Plot(to draw.Canvas, p *plot.Plot) {
+	x, _ := p.Transforms(&to)
+	ink := s.ink
+	ink.A = uint8(math.Round(255 * stripShare))
+	for i := range s.from {
+		fill(to, ink, rect(max(x(s.from[i]), to.Min.X), to.Min.Y, min(x(s.to[i]), to.Max.X), to.Max.Y))
+	}
+}
+
 // upright is a vertical line at a value of x.
 type upright struct {
 	at     float64

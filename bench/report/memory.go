@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"pinscope/bench"
@@ -73,7 +74,7 @@ func (m Memory) window(w Window) Window {
 }
 
 // MemoryUse shows the ledger of pinned bytes beside what the system reports, and
-// the limit.
+// the limit. Its axis is logarithmic where a curve could not be seen otherwise.
 func MemoryUse(look Look, m Memory, w Window) *Chart {
 	c := &Chart{look: look, title: look.say(memoryTitle), y: axis{title: look.say(memoryAxis), unit: inBytes}}
 	w = m.window(w)
@@ -91,7 +92,42 @@ func MemoryUse(look Look, m Memory, w Window) *Chart {
 		c.legend = append(c.legend, key{text: look.say(limitKey, units.Bytes(int64(*m.Limit))), ink: ink, line: true, dashed: true})
 	}
 	c.y.spanExactly(0, hi*1.06)
+	c.showSmall(hi)
 	return c
+}
+
+// smallPart is the part of the axis under which a curve would lie on its foot.
+const smallPart = 1.0 / 20
+
+// showSmall makes the axis logarithmic if a curve is too small beside the others
+// to be seen; what is nothing at all then lies on the foot.
+func (c *Chart) showSmall(hi float64) {
+	least := hi
+	for _, p := range c.plotters {
+		if one, ok := p.(curve); ok {
+			if _, most := bounds(one.ys); most > 0 {
+				least = min(least, most)
+			}
+		}
+	}
+	if least > hi*smallPart || least < 1 { // byte
+		return
+	}
+	c.y.log, c.y.binary, c.y.title = true, true, c.look.say(memoryLogAxis)
+	c.y.min, c.y.max = least/4, hi*1.6
+	for i, p := range c.plotters {
+		if one, ok := p.(curve); ok {
+			ys := make([]float64, len(one.ys))
+			for j, v := range one.ys {
+				ys[j] = v
+				if v < c.y.min {
+					ys[j] = c.y.min
+				}
+			}
+			one.ys = ys
+			c.plotters[i] = one
+		}
+	}
 }
 
 // MemoryStall shows which share of the time tasks waited for memory.
@@ -144,6 +180,31 @@ func (c *Chart) addCurves(at []time.Duration, w Window, all []curveOf) (most flo
 	}
 	c.noteLeftOut(leftOut)
 	return most
+}
+
+// shadeRepeats lays a pale strip behind the data while each side ran.
+func (c *Chart) shadeRepeats(sides []bench.Side, w Window) {
+	if c.empty {
+		return
+	}
+	var behind []plot.Plotter
+	var keys []key
+	for i := range sides {
+		s := strips{ink: c.look.side(i)}
+		for _, r := range sides[i].Repeats {
+			if r.Wall > 0 {
+				s.from = append(s.from, float64(r.Start-w.From))
+				s.to = append(s.to, float64(r.Start+r.Wall-w.From))
+			}
+		}
+		if len(s.from) == 0 || sides[i].Label == "" {
+			continue
+		}
+		behind = append(behind, s)
+		keys = append(keys, key{text: c.look.say(duringSide, sides[i].Label), ink: mix(c.look.theme().ground, s.ink, stripShare)})
+	}
+	c.plotters = append(behind, c.plotters...)
+	c.legend = append(c.legend, keys...)
 }
 
 // rates are the changes of a counter by the time they took, times scale; a

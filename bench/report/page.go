@@ -23,10 +23,9 @@ type Options struct {
 	Dark     bool
 	DPI      int // of PNG, 30 to 1200; 0: 150
 
-	// What was sampled during each side's typical repeat, in the order of the
-	// result's sides; without it the report shows the memory that was planned.
-	Memory      []Memory
-	Utilization [][]Utilization
+	// Utilization is what the driver's slow counter said during the typical repeat
+	// of a single run; it lies over the busy engines.
+	Utilization []Utilization
 }
 
 func (o Options) look(r *bench.Result) Look {
@@ -82,15 +81,15 @@ func (p page) draw(to draw.Canvas) {
 	body.Max.Y, body.Min.Y = top, bottom
 	height := body.Max.Y - body.Min.Y
 
-	first, second := split(body, height*0.515, false)
-	second, third := split(second, height*0.205, false)
-	left, right := split(first, (first.Max.X-first.Min.X)*0.6, true)
-	p.drawTimelines(left)
-	p.drawSpeed(right)
-	left, right = split(second, (second.Max.X-second.Min.X)*0.6, true)
-	StageBars(p.look, p.r.Sides).Draw(left)
-	p.drawMemory(right)
-	p.drawTexts(draw.Crop(third, chartInset, -chartInset, 0, -4))
+	charts, texts := split(body, height*0.72, false)
+	left, right := split(charts, (charts.Max.X-charts.Min.X)*0.6, true)
+	upper, lower := split(left, height*0.515, false)
+	p.drawTimelines(upper)
+	StageBars(p.look, p.r.Sides).Draw(lower)
+	upper, lower = split(right, height*0.27, false)
+	p.drawSpeed(upper)
+	p.drawMemory(lower)
+	p.drawTexts(draw.Crop(texts, chartInset, -chartInset, 0, -4))
 }
 
 // split cuts a canvas in two: the first so high from the top, or so wide from the left.
@@ -185,12 +184,8 @@ func (p page) drawTimelines(to draw.Canvas) {
 		charts[0].legend, charts[1].legend = joinKeys(charts[0].legend, charts[1].legend), nil
 	}
 	if len(sides) == 1 && windows[0].set() {
-		var slow []Utilization
-		if len(p.o.Utilization) > 0 {
-			slow = p.o.Utilization[0]
-		}
-		charts = append(charts, GPUBusy(p.look, sides[0].Trace, slow, windows[0]))
-		weights = append(weights, 1.2)
+		charts = append(charts, GPUBusy(p.look, sides[0].Trace, p.o.Utilization, windows[0]))
+		weights = append(weights, 1)
 	}
 	Stack(to, charts, weights...)
 }
@@ -246,48 +241,34 @@ func indexOfKey(keys []key, text string) int {
 	return -1
 }
 
-// drawSpeed draws the speed-up above the throughput; of a single run the queue.
+// drawSpeed draws the speed-up, or the repeats of a single run.
 func (p page) drawSpeed(to draw.Canvas) {
-	upper, lower := split(to, (to.Max.Y-to.Min.Y)/2, false)
 	if p.r.Kind == bench.KindCompare {
-		SpeedUp(p.look, p.r.Comparison).Draw(upper)
-	} else {
-		var q *trace.QueueSummary
-		if len(p.r.Sides) > 0 && p.r.Sides[0].Trace != nil {
-			q = p.r.Sides[0].Trace.Queue
-		}
-		QueueDepth(p.look, q, Window{}).Draw(upper)
-	}
-	Throughput(p.look, p.r.Sides).Draw(lower)
-}
-
-// drawMemory draws what was sampled, side by side, or else what was planned.
-func (p page) drawMemory(to draw.Canvas) {
-	var charts []*Chart
-	for i, m := range p.o.Memory {
-		c := MemoryUse(p.look, m, Window{})
-		if c.empty || i >= len(p.r.Sides) {
-			continue
-		}
-		if label := p.r.Sides[i].Label; label != "" {
-			c.title += ", " + label
-		}
-		charts = append(charts, c)
-	}
-	if len(charts) == 0 {
-		MemoryPlan(p.look, p.r.Sides).Draw(to)
+		SpeedUp(p.look, p.r.Comparison).Draw(to)
 		return
 	}
-	most := 0.0
-	for _, c := range charts {
-		most = max(most, c.y.max)
+	Throughput(p.look, p.r.Sides).Draw(to)
+}
+
+// drawMemory draws memory over the whole run with the time lost waiting for it
+// below, or else what was planned.
+func (p page) drawMemory(to draw.Canvas) {
+	var charts []*Chart
+	if p.r.Pressure != nil {
+		m := MemoryOf(p.r.Pressure, p.r.Limits)
+		use, stall := MemoryUse(p.look, m, Window{}), MemoryStall(p.look, m, Window{})
+		use.shadeRepeats(p.r.Sides, m.window(Window{}))
+		if !use.empty {
+			charts = append(charts, use)
+		}
+		if !stall.empty {
+			charts = append(charts, stall)
+		}
 	}
-	for i, c := range charts {
-		c.y.max = most
-		part, rest := split(to, (to.Max.X-to.Min.X)/vg.Length(len(charts)-i), true)
-		c.Draw(part)
-		to = rest
+	if len(charts) == 0 {
+		charts = append(charts, MemoryPlan(p.look, p.r.Sides))
 	}
+	Stack(to, charts, 1.15)
 }
 
 // drawTexts draws verdict, settings and machine in three columns.
@@ -299,7 +280,7 @@ func (p page) drawTexts(to draw.Canvas) {
 	middle = draw.Crop(middle, 0, -14, 0, 0)
 	s := p.look.text(smallSize, false, p.look.theme().ink)
 	y := drawHead(left, p.look, p.look.say(verdictHead))
-	y = drawParagraphs(left, p.look, s, "· ", slices.Concat(p.r.NotValid, p.r.Findings), y)
+	y = drawParagraphs(left, p.look, s, "· ", p.verdicts(), y)
 	if len(p.r.Warnings) > 0 && y-titleSize*2 > left.Min.Y {
 		left.Max.Y = y + smallSize*0.5
 		y = drawHead(left, p.look, p.look.say(warningsHead))
@@ -311,6 +292,27 @@ func (p page) drawTexts(to draw.Canvas) {
 	}
 	drawTable(middle, p.look, p.look.say(settingsHead), labels, p.settings())
 	drawTable(right, p.look, p.look.say(machineHead), nil, p.machine())
+}
+
+// verdicts are what limits each side and what to try, what makes the comparison
+// not count, and what else was found.
+func (p page) verdicts() []string {
+	var out []string
+	for i := range p.r.Sides {
+		s := &p.r.Sides[i]
+		if s.Verdict == nil {
+			continue
+		}
+		lead := ""
+		if s.Label != "" {
+			lead = s.Label + ": "
+		}
+		out = append(out, lead+s.Verdict.String())
+		if try := s.Verdict.Try(); try != "" {
+			out = append(out, lead+p.look.say(tryThis, try))
+		}
+	}
+	return slices.Concat(p.r.NotValid, out, p.r.Findings)
 }
 
 // settings are what each side was run with, and what came of it.
@@ -379,8 +381,35 @@ func (p page) machine() []row {
 	if r.Host.MemoryBytes != nil {
 		rows = append(rows, one(rowMemoryTotal, units.Bytes(*r.Host.MemoryBytes)))
 	}
+	rows = append(rows, p.limits()...)
 	rows = append(rows, one(rowDate, r.Started.Format(time.RFC3339)))
 	return append(rows, one(rowTool, r.Tool.Version+", "+r.Tool.Build))
+}
+
+// limits are those found on the machine before anything was allocated.
+func (p page) limits() []row {
+	l := p.r.Limits
+	if l == nil {
+		return nil
+	}
+	var rows []row
+	add := func(name phrase, value string) {
+		if value != "" {
+			rows = append(rows, row{p.look.say(name), []string{value}})
+		}
+	}
+	if l.AvailableBytes != nil {
+		text := units.Bytes(*l.AvailableBytes)
+		if l.LimitedBy != "" {
+			text += " (" + l.LimitedBy + ")"
+		}
+		add(rowAvailable, text)
+	}
+	if l.MemlockSoft != nil {
+		add(rowMemlock, l.MemlockSoft.String())
+	}
+	add(rowInside, strings.Join(slices.DeleteFunc([]string{l.Container, l.VirtualMachine}, func(s string) bool { return s == "" }), ", "))
+	return rows
 }
 
 // drawCommand draws the command that repeats the result along the foot of the

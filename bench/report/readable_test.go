@@ -61,11 +61,10 @@ func TestReportIsReadable(t *testing.T) {
 	bare.Sides[0].Typical, bare.Sides[1].Repeats = nil, nil
 	empty := comparison()
 	empty.Sides, empty.Comparison = nil, nil
-	m := memorySeries(250 * ms)
 	for name, p := range map[string]page{
 		"compare": {r: comparison()}, "chinese": {r: comparison(), o: Options{Language: Chinese}}, "long": {r: long},
 		"run": {r: single}, "64 workers": {r: many}, "no traces": {r: bare}, "no sides": {r: empty},
-		"memory": {r: comparison(), o: Options{Memory: []Memory{m, m}, Utilization: [][]Utilization{slowCounter()}}},
+		"memory": {r: withMemory(comparison())},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.look = p.o.look(p.r)

@@ -70,6 +70,7 @@ const (
 	zerosLeftOut
 	memoryTitle
 	memoryAxis
+	memoryLogAxis
 	pinnedKey
 	rssAnonKey
 	rssShmemKey
@@ -135,6 +136,11 @@ const (
 	rowHost
 	rowMemoryTotal
 	rowDate
+	rowAvailable
+	rowMemlock
+	rowInside
+	tryThis
+	duringSide
 	rowTool
 	rowClock
 	phrases
@@ -190,6 +196,7 @@ var phraseText = [phrases][2]string{
 	aboveLimit:        {"%s points above the link's limit (crossed): no copy is that fast, the clock is wrong", "%s 个点高于链路上限（打叉）：拷贝不可能这样快，计时有误"},
 	zerosLeftOut:      {"%s points of 0 left out: a log axis has no 0", "略去 %s 个为 0 的点：对数轴没有 0"},
 	memoryTitle:       {"Memory", "内存"},
+	memoryLogAxis:     {"memory (log)", "内存（对数）"},
 	memoryAxis:        {"memory", "内存"},
 	pinnedKey:         {"pinned (our ledger)", "锁页（自己的账目）"},
 	rssAnonKey:        {"RSS anonymous", "RSS 匿名"},
@@ -255,6 +262,11 @@ var phraseText = [phrases][2]string{
 	rowDriver:         {"driver", "驱动"},
 	rowHost:           {"host", "主机"},
 	rowMemoryTotal:    {"memory", "内存"},
+	rowAvailable:      {"available", "可用内存"},
+	rowMemlock:        {"memlock limit", "memlock 限制"},
+	rowInside:         {"runs inside", "运行于"},
+	tryThis:           {"try %s", "建议 %s"},
+	duringSide:        {"while %s runs", "%s 运行时"},
 	rowDate:           {"date", "日期"},
 	rowTool:           {"Pinscope", "Pinscope"},
 	rowClock:          {"device clock", "设备时钟"},
