@@ -34,10 +34,11 @@ type Result struct {
 	Sides      []Side            `json:"sides"`
 	Pressure   *pressure.Series  `json:"pressure"`   // memory during all of it, on the clock of the repeats; nil: not sampled
 	Comparison *stats.Comparison `json:"comparison"` // of B with A; nil for a single run
-	NotValid   []string          `json:"not_valid"`  // why the comparison does not count; empty if it does
-	Findings   []string          `json:"findings"`   // what the figures show beside the speed-up
-	Warnings   []string          `json:"warnings"`   // doubts about them, settings that were ignored
-	Sentence   string            `json:"sentence"`   // the answer, in words
+	Ladder     *Ladder           `json:"ladder,omitempty"`
+	NotValid   []string          `json:"not_valid"` // why the comparison does not count; empty if it does
+	Findings   []string          `json:"findings"`  // what the figures show beside the speed-up
+	Warnings   []string          `json:"warnings"`  // doubts about them, settings that were ignored
+	Sentence   string            `json:"sentence"`  // the answer, in words
 }
 
 // Kind is what was asked for.
@@ -47,6 +48,8 @@ type Kind string
 const (
 	KindRun     Kind = "run"
 	KindCompare Kind = "compare"
+	KindLadder  Kind = "ladder"
+	KindSweep   Kind = "sweep"
 )
 
 // Device is the device of a result.
@@ -68,7 +71,8 @@ type Device struct {
 
 // Side is one configuration and what was measured with it.
 type Side struct {
-	Label   string `json:"label"` // "A", "B"; empty for a single run
+	Label   string `json:"label"`          // "A", "B"; "1", "2" in a sweep; empty for a single run
+	Name    string `json:"name,omitempty"` // what sets it apart, in a ladder or a sweep
 	Config  Config `json:"config"`
 	Command string `json:"command"` // that runs this side alone
 	Plan    Plan   `json:"plan"`

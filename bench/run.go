@@ -42,6 +42,11 @@ type RunOptions struct {
 	// that leaves the system short. Its ticker is no use in a synctest bubble.
 	SampleMemory bool
 
+	// Names are what the sides of a ladder or a sweep are called.
+	Names []string
+
+	rungs []Rung // of a ladder
+
 	// Only tests set these, for machines made of files, devices that fail and
 	// sources that hang.
 	root       pressure.Root
@@ -72,6 +77,7 @@ type session struct {
 	sides  []*side
 	data   sources
 	live   liveState
+	hold   hold
 
 	sampler *pressure.Sampler // nil: memory is not sampled
 }
@@ -112,13 +118,13 @@ func (s *session) prepare(configs []Config) error {
 		if err := c.Validate(); err != nil {
 			return err
 		}
-		label := ""
-		if len(configs) > 1 {
-			label = string(rune('A' + i))
+		side := &side{session: s, config: c, label: label(s.result.Kind, i, len(configs))}
+		if i < len(s.o.Names) {
+			side.name = s.o.Names[i]
 		}
-		s.sides = append(s.sides, &side{session: s, config: c, label: label})
+		s.sides = append(s.sides, side)
 		if c.Device != configs[0].Device || !maps.Equal(c.Sim, configs[0].Sim) {
-			return &InputError{Field: "device", Value: c.Device, Problem: "A and B have to be measured on the same device, with the same --sim values"}
+			return &InputError{Field: "device", Value: c.Device, Problem: "all sides have to be measured on the same device, with the same --sim values"}
 		}
 	}
 	dev, why, err := s.openDevice(configs[0])
@@ -154,6 +160,9 @@ func (s *session) makePlans() error {
 		}
 		s.emit(Event{Type: "plan", Plan: &PlanInfo{Side: side.label, Config: side.config, Plan: side.plan}})
 	}
+	if s.result.Kind == KindLadder || s.result.Kind == KindSweep {
+		return s.fit(limits)
+	}
 	decision := guard(s.plans(), limits, s.sides[0].config.RiskMemory)
 	if decision.Verdict == pressure.Risked {
 		s.warn(decision.Text)
@@ -176,6 +185,9 @@ func (s *session) setup() error {
 		return err
 	}
 	defer release()
+	if s.hold != holdAll {
+		return nil
+	}
 	for _, side := range s.sides {
 		s.live.phase("setup", side.label)
 		s.emit(Event{Type: "progress", Progress: s.progress()})
@@ -220,11 +232,21 @@ func (s *session) repeats() error {
 		if turn.warmup {
 			phase = "warmup"
 		}
+		if err := s.begin(turn.side); err != nil {
+			return err
+		}
 		s.live.turn(phase, turn.side, i)
 		s.emit(Event{Type: "progress", Progress: s.progress()})
 		err := turn.side.repeat(i, turn.warmup)
 		s.emit(Event{Type: "repeat", Repeat: turn.side.last()})
 		if err != nil {
+			return err
+		}
+		var next *side
+		if i+1 < len(turns) {
+			next = turns[i+1].side
+		}
+		if err := s.end(turn.side, next); err != nil {
 			return err
 		}
 	}
@@ -253,8 +275,11 @@ func (s *session) finish(err error) *Result {
 	for _, side := range s.sides {
 		r.Sides = append(r.Sides, side.summary())
 	}
-	if r.Kind == KindCompare {
+	switch r.Kind {
+	case KindCompare:
 		r.compare()
+	case KindLadder:
+		r.climb(s.o.rungs)
 	}
 	for _, warning := range r.doubts() {
 		s.warn(warning)

@@ -19,6 +19,8 @@ func (r *Result) sentence() string {
 		return ""
 	case r.Kind == KindCompare:
 		text = r.comparisonSentence()
+	case r.Kind == KindLadder:
+		text = r.ladderSentence()
 	default:
 		text = r.runSentence(&r.Sides[0])
 	}
@@ -81,6 +83,9 @@ func (r *Result) comparisonSentence() string {
 func change(ratio float64) string {
 	return strings.TrimLeft(units.SignedPercent(ratio-1), "+-")
 }
+
+// signed is a ratio as a change with its sign.
+func signed(ratio float64) string { return units.SignedPercent(ratio - 1) }
 
 func interval(c *stats.Comparison) string {
 	return fmt.Sprintf("%.0f %% interval %s..%s", 100*min(c.Interval.Level, stats.Level), units.SignedPercent(c.Interval.Lo-1), units.SignedPercent(c.Interval.Hi-1))

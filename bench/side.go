@@ -21,6 +21,7 @@ import (
 type side struct {
 	session *session
 	label   string
+	name    string // what sets it apart, in a ladder or a sweep
 	config  Config
 	plan    Plan
 	node    *int // bound to; nil: none
@@ -208,7 +209,7 @@ func (s *side) newRepeat(position int, warmup bool, o train.Outcome, t *trace.Tr
 
 // summary is the side as it goes into the result.
 func (s *side) summary() Side {
-	out := Side{Label: s.label, Config: s.config, Command: s.config.CommandLine(string(KindRun)), Plan: s.plan,
+	out := Side{Label: s.label, Name: s.name, Config: s.config, Command: s.config.CommandLine(string(KindRun)), Plan: s.plan,
 		Setup: s.setups, Repeats: s.repeats}
 	if out.Repeats == nil {
 		out.Repeats = []Repeat{}

@@ -25,7 +25,7 @@ type sharedSource struct {
 func (d *sources) open(s *side) (source.Source, error) {
 	for _, shared := range d.opened {
 		if sameData(shared.of.config, s.config) {
-			s.setups.SourceShared = true
+			s.setups.SourceShared = shared.of != s
 			return shared.source, nil
 		}
 	}

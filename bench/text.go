@@ -18,11 +18,22 @@ const textWidth = 80
 func (r *Result) Text(to io.Writer) error {
 	w := &textWriter{Writer: bufio.NewWriter(to)}
 	r.textHead(w)
-	r.textRates(w)
-	r.textStages(w)
-	r.textSetup(w)
-	r.textMemory(w)
-	r.textVerdict(w)
+	switch r.Kind {
+	case KindLadder:
+		r.textLadder(w)
+		w.line("")
+		r.textMemory(w)
+	case KindSweep:
+		r.textSweep(w)
+		w.line("")
+		r.textMemory(w)
+	default:
+		r.textRates(w)
+		r.textStages(w)
+		r.textSetup(w)
+		r.textMemory(w)
+		r.textVerdict(w)
+	}
 	w.list("Findings", r.Findings)
 	w.list("Warnings", r.Warnings)
 	if r.Error != "" {
@@ -56,6 +67,9 @@ func (r *Result) textHead(w *textWriter) {
 	w.pair("Data", fmt.Sprintf("%s samples of %s %s (%s), %s", units.Count(p.Samples), c.Shape, c.DType, c.Source,
 		plural(int64(c.Epochs), "epoch")))
 	w.pair("Loader", fmt.Sprintf("batch %s (%s), %s", units.Count(c.Batch), units.Bytes(p.BatchBytes), plural(int64(c.Workers), "worker")))
+	if r.Kind == KindLadder || r.Kind == KindSweep {
+		return // each row of the table has its own
+	}
 	for i := range r.Sides {
 		side := &r.Sides[i]
 		name := "Setting"

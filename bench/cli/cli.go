@@ -44,6 +44,7 @@ type grammar struct {
 	Run       runCommand       `cmd:"" help:"Run one configuration."`
 	Compare   compareCommand   `cmd:"" help:"Run A against B, interleaved; by default A does not pin and waits, B pins and does not wait."`
 	Predict   predictCommand   `cmd:"" help:"Predict a run by a model, without running it, from settings or from a result with some of them changed."`
+	Ladder    ladderCommand    `cmd:"" help:"Switch one thing on at a time, from pageable memory to a pinned data set, and show what each gives."`
 	Bandwidth bandwidthCommand `cmd:"" help:"Measure copies each way: kind of host memory by size, DMA time and host-blocked time apart."`
 	Pressure  pressureCommand  `cmd:"" help:"Hold more and more memory as ballast and see what that does to a loader and to cached files. Starts from the preset tiny."`
 	Doctor    doctorCommand    `cmd:"" help:"Tell what limits pinning and loading on this machine, and what to do about it."`
@@ -140,7 +141,7 @@ func startFrom(args []string) bench.Config {
 var groups = []kong.Group{
 	{Key: "data", Title: "Data set"}, {Key: "loader", Title: "Loader"}, {Key: "pinning", Title: "Pinning"},
 	{Key: "device", Title: "Device and training"}, {Key: "measuring", Title: "Measuring"},
-	{Key: "compare", Title: "Comparing"}, {Key: "predict", Title: "Predicting"}, {Key: "ballast", Title: "Ballast"}, {Key: "output", Title: "Output"},
+	{Key: "compare", Title: "Comparing"}, {Key: "ladder", Title: "Ladder"}, {Key: "predict", Title: "Predicting"}, {Key: "ballast", Title: "Ballast"}, {Key: "output", Title: "Output"},
 }
 
 // catchSignals cancels the context it returns when SIGINT or SIGTERM comes, or when

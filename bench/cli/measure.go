@@ -17,7 +17,7 @@ type runCommand struct {
 
 func (c *runCommand) run(ctx context.Context, p *program) error {
 	config := bench.Config(c.Flags)
-	return c.outputs.measure(ctx, p, measurement{bench.KindRun, []bench.Config{config}, config.CommandLine("run")})
+	return c.outputs.measure(ctx, p, measurement{kind: bench.KindRun, configs: []bench.Config{config}, command: config.CommandLine("run")})
 }
 
 // compareCommand is `pinscope compare`.
@@ -34,7 +34,7 @@ func (c *compareCommand) run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.outputs.measure(ctx, p, measurement{bench.KindCompare, []bench.Config{a, b}, bench.CompareCommandLine(both, c.A, c.B)})
+	return c.outputs.measure(ctx, p, measurement{kind: bench.KindCompare, configs: []bench.Config{a, b}, command: bench.CompareCommandLine(both, c.A, c.B)})
 }
 
 // measurement is what is to be measured.
@@ -42,10 +42,17 @@ type measurement struct {
 	kind    bench.Kind
 	configs []bench.Config
 	command string // that repeats it
+
+	// Of ladders and sweeps.
+	names   []string
+	measure func(context.Context, bench.RunOptions) (*bench.Result, error)
 }
 
 // start hands a measurement to package bench.
 func (m measurement) start(ctx context.Context, o bench.RunOptions) (*bench.Result, error) {
+	if m.measure != nil {
+		return m.measure(ctx, o)
+	}
 	if m.kind == bench.KindCompare {
 		return bench.Compare(ctx, m.configs[0], m.configs[1], o)
 	}
@@ -55,6 +62,7 @@ func (m measurement) start(ctx context.Context, o bench.RunOptions) (*bench.Resu
 // measure checks everything that can be wrong, measures, and writes the outputs.
 func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
 	w := p.events(o)
+	w.plans = w.plans && (m.measure == nil || o.DryRun) // of many sides they fill the screen
 	if err := errors.Join(m.validate(), o.check()); err != nil {
 		return o.failed(p, w, err)
 	}
@@ -62,7 +70,7 @@ func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
 	if err != nil {
 		return o.failed(p, w, err)
 	}
-	options := bench.RunOptions{Events: w.event, Command: m.command, Device: name, DeviceWhy: why, SampleMemory: true}
+	options := bench.RunOptions{Events: w.event, Command: m.command, Device: name, DeviceWhy: why, SampleMemory: true, Names: m.names}
 	if o.DryRun {
 		return o.failed(p, w, cmp.Or(bench.DryRun(ctx, m.kind, m.configs, options), w.failed))
 	}
@@ -79,7 +87,11 @@ func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
 func (m measurement) validate() error {
 	for i, c := range m.configs {
 		if err := c.Validate(); err != nil && i > 0 {
-			return fmt.Errorf("side B: %w", err)
+			name := "side B"
+			if i < len(m.names) {
+				name = m.names[i]
+			}
+			return fmt.Errorf("%s: %w", name, err)
 		} else if err != nil {
 			return err
 		}

@@ -1,0 +1,3 @@
+package bench
+
+func (r *Result) textSweep(w *textWriter) {}
