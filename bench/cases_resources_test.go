@@ -120,3 +120,51 @@ func TestC40PrefetchTakesWhatThePlanSays(t *testing.T) {
 		}
 	}
 }
+
+// TestC41ResidentMemoryStays: 20 runs of rising size in one process, and it is as
+// large after the last as after the first, within 20 MB.
+func TestC41ResidentMemoryStays(t *testing.T) {
+	first := int64(0)
+	for batch := range 20 {
+		c := withSim(settings(t, "samples=200", "shape=3x32x32", "workers=2", "pin=direct"), still...)
+		c.Batch = int64(batch + 1)
+		realTime(t, c, nil)
+		debug.FreeOSMemory()
+		if batch == 0 {
+			first = memoryNow(t, "VmRSS")
+		}
+	}
+	if grown := memoryNow(t, "VmRSS") - first; grown > 20_000_000 {
+		t.Errorf("the process grew by %d bytes", grown)
+	}
+}
+
+// TestBallastIsHeld: ballast of each kind is resident while it is held, all of it;
+// afterwards neither memory nor an open file is left.
+func TestBallastIsHeld(t *testing.T) {
+	files := func() int {
+		names, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("no /proc here: ", err)
+		}
+		return len(names)
+	}
+	c, e, o := small(t)
+	e.UpTo, e.Against, e.CacheFolders = 1.0/16, true, []string{t.TempDir()} // 64 MiB
+	var resident int64
+	e.OnStep = func(ballast string, step, steps int) {
+		switch now := memoryNow(t, "VmRSS"); step {
+		case 2: // still none
+			resident = now
+		case steps:
+			near(t, ballast+" ballast, bytes", float64(now-resident), 64<<20, 0.25)
+		}
+	}
+	before := files()
+	if _, err := Experiment(context.Background(), c, e, o); err != nil {
+		t.Fatal(err)
+	}
+	if after := files(); after > before {
+		t.Errorf("%d files are open, %d were", after, before)
+	}
+}

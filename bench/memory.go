@@ -78,6 +78,9 @@ func (r *Result) textMemory(w *textWriter) {
 	if _, sum := r.Pressure.Figure(pressure.StolenPages); sum != nil && sum.Delta > 0 {
 		text += "; reclaimed " + plural(int64(sum.Delta), "page")
 	}
+	if cost := r.Pressure.Cost.ShareOfCore; cost != nil {
+		text += fmt.Sprintf("; sampling %s of a core", share(*cost))
+	}
 	w.pair("", text)
 }
 

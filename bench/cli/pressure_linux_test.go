@@ -150,14 +150,75 @@ func limitedGroup(t *testing.T) (folder string) {
 // inside runs the program in a control group: a shell moves itself there first.
 func inside(t *testing.T, group string, args ...string) (code int, output string) {
 	t.Helper()
-	program := child()
-	program.Path, program.Args = "/bin/sh", append([]string{"sh", "-c",
-		`echo $$ > "$0/cgroup.procs" || exit 99; exec "$@"`, group, os.Args[0]}, args...)
+	program := childIn(group, args...)
 	text, _ := program.CombinedOutput()
 	if code = program.ProcessState.ExitCode(); code == 99 {
 		t.Skip("no process can be moved here: ", string(text))
 	}
 	return code, string(text)
+}
+
+// childIn is the program in a control group.
+func childIn(group string, args ...string) *exec.Cmd {
+	program := child()
+	program.Path, program.Args = "/bin/sh", append([]string{"sh", "-c",
+		`echo $$ > "$0/cgroup.procs" || exit 99; exec "$@"`, group, os.Args[0]}, args...)
+	return program
+}
+
+// C47 in a real control group whose limit closes in on a run: the watchdog ends it
+// with a sentence and exit code 1, and what was measured is kept.
+func TestWatchdogInALimitedGroup(t *testing.T) {
+	group := limitedGroup(t)
+	used, limit := "memory.current", "memory.max"
+	if _, err := os.Stat(filepath.Join(group, used)); err != nil {
+		used, limit = "memory.usage_in_bytes", "memory.limit_in_bytes"
+	}
+	file := filepath.Join(t.TempDir(), "r.json")
+	program := childIn(group, "run", "--device", "sim:laptop", "--preset", "tiny", "--workers", "1", "--source", "delay:50ms",
+		"--epochs", "1000", "--json", file, "--events")
+	var stderr bytes.Buffer
+	program.Stderr = &stderr
+	pipe, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = program.Process.Kill() })
+	closed := false
+	for events := json.NewDecoder(pipe); ; {
+		var event bench.Event
+		if events.Decode(&event) != nil {
+			break
+		}
+		if event.Progress == nil || event.Progress.Batches == 0 || closed {
+			continue
+		}
+		closed = true
+		text, _ := os.ReadFile(filepath.Join(group, used))
+		now, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+		// The floor is a twentieth of 2 GiB.
+		if err := os.WriteFile(filepath.Join(group, limit), fmt.Appendln(nil, now+40*mib), 0o644); err != nil {
+			t.Skip("the limit cannot be lowered here: ", err)
+		}
+	}
+	_ = program.Wait()
+	switch code := program.ProcessState.ExitCode(); {
+	case code == 99:
+		t.Skip("no process can be moved here: ", stderr.String())
+	case code != exitFailed || !strings.Contains(stderr.String(), "of memory are available, less than the floor of 102.4 MiB"):
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+	reader, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if r, err := bench.ReadResult(reader); err != nil || r.Complete || r.Cancelled || r.Sides[0].Repeats[0].Batches == 0 {
+		t.Errorf("%v: %+v", err, r)
+	}
 }
 
 // C45 and C47 in a real control group: a ring of 3 GiB under a limit of 2 GiB is
