@@ -35,21 +35,34 @@ func FromSettings(c bench.Config, given map[trace.Stage]time.Duration) (*Base, e
 }
 
 // FromResult starts from a measured side: "A", "B", or "" for the first. Its spans
-// give the distribution of each stage's time.
+// give the distribution of each stage's time; a stage that it did not have is taken
+// from another side of the result that had it.
 func FromResult(r *bench.Result, side string, given map[trace.Stage]time.Duration) (*Base, error) {
+	var chosen *measured
+	var others []*measured
 	for i := range r.Sides {
 		s := &r.Sides[i]
-		if side != "" && !strings.EqualFold(s.Label, side) {
-			continue
-		}
+		asked := side != "" && strings.EqualFold(s.Label, side) || side == "" && i == 0
 		m, err := newMeasured(r, s)
-		if err != nil {
+		switch {
+		case err == nil && asked:
+			chosen = m
+		case err == nil:
+			others = append(others, m)
+		case asked:
 			return nil, err
 		}
-		b := &Base{config: s.Config, given: maps.Clone(given), measured: m, cpus: max(r.Host.CPUs, 1), copyRate: &copyRate{}}
-		return b, b.check()
 	}
-	return nil, &bench.InputError{Field: "side", Value: side, Problem: fmt.Sprintf("the result has no side %q", side)}
+	if chosen == nil {
+		return nil, &bench.InputError{Field: "side", Value: side, Problem: fmt.Sprintf("the result has no side %q", side)}
+	}
+	for _, other := range others {
+		if sameData(other.side.Config, chosen.side.Config) {
+			chosen.others = append(chosen.others, other)
+		}
+	}
+	b := &Base{config: chosen.side.Config, given: maps.Clone(given), measured: chosen, cpus: max(r.Host.CPUs, 1), copyRate: &copyRate{}}
+	return b, b.check()
 }
 
 // Config is the configuration that is predicted.

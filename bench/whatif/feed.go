@@ -3,6 +3,7 @@ package whatif
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"pinscope/bench"
@@ -88,18 +89,22 @@ func (f *feed) asked(stages ...trace.Stage) (Stage, bool) {
 	return Stage{}, false
 }
 
-// drawn draws from measured spans, scaled where a batch is not what it was.
-func (f *feed) drawn(stage trace.Stage, s spans, scale float64, scaled string) Stage {
+// drawn draws from the spans of a side, scaled where a batch is not what it was.
+func (f *feed) drawn(stage trace.Stage, on *measured, s spans, scale float64, scaled string) Stage {
 	drawn := Drawn(s.durations, f.config.Seed+golden*uint64(stage+1)).PerRow()
-	if scale == 1 {
-		return f.say(stage, drawn, Measured, "%v", s)
+	from := s.String()
+	if on != f.measured {
+		from += " of side " + on.side.Label
 	}
-	return f.say(stage, drawn.Scaled(scale), Derived, "%v, times %.3g for %s", s, scale, scaled)
+	if scale == 1 {
+		return f.say(stage, drawn, Measured, "%s", from)
+	}
+	return f.say(stage, drawn.Scaled(scale), Derived, "%s, times %.3g for %s", from, scale, scaled)
 }
 
-// growth is how many times as many input bytes a batch has as it had.
-func (f *feed) growth() float64 {
-	return float64(f.batchBytes()) / float64(f.measured.batchBytes())
+// growth is how many times as many input bytes a batch has as it had on a side.
+func (f *feed) growth(on *measured) float64 {
+	return float64(f.batchBytes()) / float64(on.batchBytes())
 }
 
 func (f *feed) batchBytes() int64 { return f.config.Batch * f.in.Spec.SampleBytes }
@@ -116,20 +121,25 @@ func (f *feed) fill() (err error) {
 		return f.paced()
 	}
 	stage := f.in.fillStage()
-	switch m := f.measured; {
-	case f.config.Pin == loader.PinDataset && (m == nil || m.side.Config.Pin != f.config.Pin):
+	// Slots of a kind of their own are filled differently: pinned ones past the cache.
+	like := func(c bench.Config) bool { return c.Source == f.config.Source && c.Pin == f.config.Pin }
+	any := func(c bench.Config) bool { return c.Source == f.config.Source && c.Pin != loader.PinDataset }
+	for _, fits := range []func(bench.Config) bool{like, any} {
+		for _, was := range []trace.Stage{trace.Collate, trace.Load} {
+			if f.config.Pin == loader.PinDataset && was == trace.Load {
+				continue
+			}
+			if on, s, found := f.measured.find(was, fits); found && (f.config.Pin != loader.PinDataset || on.side.Config.Pin == loader.PinDataset) {
+				f.in.Fill = f.drawn(stage, on, s, f.growth(on), moreBytes)
+				return nil
+			}
+		}
+	}
+	if f.config.Pin == loader.PinDataset {
 		f.say(stage, Stage{}, Assumed, "no time: workers only write numbers of samples")
 		return nil
-	case m == nil || m.side.Config.Source != f.config.Source || m.side.Config.Pin == loader.PinDataset && f.config.Pin != m.side.Config.Pin:
-		return missing(stage)
-	default:
-		_, s := m.fill()
-		if len(s.durations) == 0 {
-			return missing(stage)
-		}
-		f.in.Fill = f.drawn(stage, s, f.growth(), moreBytes)
-		return nil
 	}
+	return missing(stage)
 }
 
 // paced takes the load time of source delay from the source.
@@ -153,8 +163,8 @@ func (f *feed) pinCopy() error {
 		f.in.PinCopy = s
 		return nil
 	}
-	if m := f.measured; m != nil && len(m.spans[trace.PinCopy].durations) > 0 {
-		f.in.PinCopy = f.drawn(trace.PinCopy, m.spans[trace.PinCopy], f.growth(), moreBytes)
+	if on, s, found := f.measured.find(trace.PinCopy, anyConfiguration); found {
+		f.in.PinCopy = f.drawn(trace.PinCopy, on, s, f.growth(on), moreBytes)
 		return nil
 	}
 	gbps, from, err := f.hostCopy()
@@ -168,33 +178,23 @@ func (f *feed) pinCopy() error {
 
 // hostCopy is how fast the host copies a batch, and how that is known.
 func (f *feed) hostCopy() (gbps float64, from string, err error) {
-	if m := f.measured; m != nil {
-		if s := m.spans[trace.PinCopy]; len(s.durations) > 0 {
-			return float64(m.batchBytes()) / float64(s.quantile(0.5)), "as the pin thread was measured to copy", nil
-		}
-		stage, s := m.fill()
-		if stage == trace.Collate && len(s.durations) > 0 && m.side.Config.Pin != loader.PinDataset {
-			return float64(m.batchBytes()) / float64(s.quantile(0.5)), "the rate at which a worker was measured to collate", nil
-		}
+	median := func(on *measured, s spans) float64 {
+		return float64(on.batchBytes()) / float64(max(s.quantile(0.5), 1))
+	}
+	if on, s, found := f.measured.find(trace.PinCopy, anyConfiguration); found {
+		return median(on, s), "as the pin thread was measured to copy", nil
+	}
+	if on, s, found := f.measured.find(trace.Collate, func(c bench.Config) bool { return c.Pin != loader.PinDataset }); found {
+		return median(on, s), "the rate at which a worker was measured to collate", nil
 	}
 	gbps, err = f.copyRate.measure()
 	return gbps, "which one thread of this machine was measured to copy just now", err
 }
 
-// calls is what the trainer spends on queueing.
+// calls is what the trainer spends on queueing and on waking up.
 func (f *feed) calls() error {
-	m := f.measured
-	switch s, ok := f.asked(trace.CopyCall); {
-	case f.in.InPlace:
-	case ok:
-		f.in.CopyCall = s
-	case !f.config.Pin.Pins():
-		// The call is part of the copy.
-	case m != nil && m.side.Config.Pin.Pins() && len(m.spans[trace.CopyCall].durations) > 0:
-		f.in.CopyCall = f.drawn(trace.CopyCall, m.spans[trace.CopyCall], 1, "")
-	default:
-		f.say(trace.CopyCall, Stage{}, Assumed, "no time: calls out of pinned memory were not measured")
-	}
+	f.copyCall()
+	f.wakeUps()
 	if f.in.HostSteps {
 		return nil
 	}
@@ -202,13 +202,60 @@ func (f *feed) calls() error {
 		f.in.Launch = s
 		return nil
 	}
-	if m == nil || len(m.spans[trace.Launch].durations) == 0 || m.device.ID == "cpu" {
+	on, s, found := f.measured.find(trace.Launch, anyConfiguration)
+	if !found || on.device.ID == "cpu" {
 		f.say(trace.Launch, Stage{}, Assumed, "no time of the trainer: it was not measured")
 		return nil
 	}
-	more := float64(f.config.StepsPerBatch) / float64(m.side.Config.StepsPerBatch)
-	f.in.Launch = f.drawn(trace.Launch, m.spans[trace.Launch], more, "the steps on a batch")
+	more := float64(f.config.StepsPerBatch) / float64(on.side.Config.StepsPerBatch)
+	f.in.Launch = f.drawn(trace.Launch, on, s, more, "the steps on a batch")
 	return nil
+}
+
+// copyCall is the call out of pinned memory; out of pageable memory it is part of the copy.
+func (f *feed) copyCall() {
+	s, ok := f.asked(trace.CopyCall)
+	if ok {
+		f.in.CopyCall = s
+	}
+	if ok || f.in.InPlace || !f.config.Pin.Pins() {
+		return
+	}
+	if on, s, found := f.measured.find(trace.CopyCall, func(c bench.Config) bool { return c.Pin.Pins() }); found {
+		f.in.CopyCall = f.drawn(trace.CopyCall, on, s, 1, "")
+		return
+	}
+	f.say(trace.CopyCall, Stage{}, Assumed, "no time: calls out of pinned memory were not measured")
+}
+
+// wakeUps is how long the trainer takes to go on when a wait is over.
+func (f *feed) wakeUps() {
+	if f.measured == nil {
+		return
+	}
+	all := f.measured.waits
+	for _, other := range f.measured.others {
+		all.wake = slices.Concat(all.wake, other.waits.wake)
+		all.poll = slices.Concat(all.poll, other.waits.poll)
+		all.batch = slices.Concat(all.batch, other.waits.batch)
+	}
+	for i, kind := range []struct {
+		to      *Stage
+		samples []time.Duration
+		name    string
+		from    string
+	}{
+		{&f.in.Wake, all.wake, "wake up", "waits for the device, after it was done"},
+		{&f.in.Poll, all.poll, "look", "waits for the device, which was done"},
+		{&f.in.WakeNext, all.batch, "take", "waits for a batch, after it was there"},
+	} {
+		if len(kind.samples) == 0 {
+			continue
+		}
+		*kind.to = Drawn(kind.samples, f.config.Seed-golden*uint64(i+1))
+		mean := kind.to.Mean()
+		f.origins = append(f.origins, Origin{kind.name, Measured, fmt.Sprintf("%d %s", len(kind.samples), kind.from), &mean})
+	}
 }
 
 // copies is what the link spends on a batch.
@@ -254,11 +301,10 @@ func latencyText(model *sim.Model) string {
 // each chunk, then the model moves it.
 func (f *feed) staging() error {
 	const inline = 64 << 10 // copies of up to so much are taken along by the call
-	if m := f.measured; m != nil && !m.side.Config.Pin.Pins() && m.device.Simulated && m.batchBytes() > inline &&
-		len(m.spans[trace.CopyCall].durations) > 0 {
+	on, s, found := f.measured.find(trace.CopyCall, func(c bench.Config) bool { return !c.Pin.Pins() })
+	if found && on.device.Simulated && on.batchBytes() > inline {
 		// Calls also wait for what is queued before them; the quickest do not.
-		quick := m.spans[trace.CopyCall].quantile(0.1)
-		f.in.StagingGBps = float64(m.batchBytes()) / float64(max(quick, 1))
+		f.in.StagingGBps = float64(on.batchBytes()) / float64(max(s.quantile(0.1), 1))
 		f.say(trace.HtoD, Stage{}, Derived, "staged at %s, the rate of the quickest tenth of copy calls measured, then by the model",
 			units.GBps(f.in.StagingGBps))
 		return nil
@@ -272,19 +318,16 @@ func (f *feed) staging() error {
 // realCopies is what a real GPU's link spends: as measured, where that was the same
 // kind of copy over the same link, else derived.
 func (f *feed) realCopies(stage trace.Stage, model *sim.Model) error {
-	m := f.measured
-	class := func(c bench.Config) [2]bool { return [2]bool{c.Pin.Pins(), c.Pin == loader.PinDataset} }
-	s := m.spans[stage]
-	same := class(m.side.Config) == class(f.config) && len(s.durations) > 0
+	on, s, same := f.measured.find(stage, func(c bench.Config) bool { return c.Pin.Pins() == f.config.Pin.Pins() })
 	_, linkSet := f.over["link-gbps"]
 	_, pageableSet := f.over["pageable-gbps"]
 	_, latencySet := f.over["latency"]
 	pinned := f.config.Pin.Pins()
 	if same && !latencySet && !(linkSet && pinned) && !(pageableSet && !pinned) {
-		drawn := f.drawn(stage, s, f.growth(), moreBytes)
+		drawn := f.drawn(stage, on, s, f.growth(on), moreBytes)
 		f.in.Times.Copy = &drawn
 		if !pinned {
-			model.PageableGBps = float64(m.batchBytes()) / float64(s.quantile(0.5)) // the labels' copies
+			model.PageableGBps = float64(on.batchBytes()) / float64(max(s.quantile(0.5), 1)) // the labels' copies
 		}
 		return nil
 	}
@@ -347,7 +390,7 @@ func (f *feed) steps() error {
 		return float64(batchBytes) * float64(c.OutFeatures) * float64(c.StepsPerBatch)
 	}
 	scale := work(f.config, f.batchBytes()) / work(m.side.Config, m.batchBytes())
-	drawn := f.drawn(trace.Step, s, scale, "the work of a batch")
+	drawn := f.drawn(trace.Step, m, s, scale, "the work of a batch")
 	if f.in.InPlace && m.side.Plan.DeviceSlots > 0 && !f.in.HostSteps {
 		f.notes = append(f.notes, "Steps that read host memory were not measured: they take at least as long as the link.")
 		link := rounded(float64(f.batchBytes()) / f.in.Device.LinkGBps)

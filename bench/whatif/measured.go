@@ -15,8 +15,27 @@ type measured struct {
 	side   *bench.Side
 	device bench.Device
 	spans  [trace.Stages]spans
-	brief  bool // measured for the times alone: a run of a few batches
+	waits  waits
+	brief  bool        // measured for the times alone: a run of a few batches
+	others []*measured // the other sides, for stages that this one did not have
 }
+
+// find is the spans of a stage on this side, or on the first other one, whose
+// configuration fits.
+func (m *measured) find(stage trace.Stage, fits func(bench.Config) bool) (on *measured, s spans, found bool) {
+	if m == nil {
+		return nil, s, false
+	}
+	for _, on := range append([]*measured{m}, m.others...) {
+		if s := on.spans[stage]; len(s.durations) > 0 && fits(on.side.Config) {
+			return on, s, true
+		}
+	}
+	return nil, s, false
+}
+
+// anyConfiguration fits all.
+func anyConfiguration(bench.Config) bool { return true }
 
 // spans are the durations of one stage, of full batches.
 type spans struct {
@@ -39,6 +58,7 @@ func newMeasured(r *bench.Result, s *bench.Side) (*measured, error) {
 	for i := range m.spans {
 		m.spans[i].of = s.Trace.Stage(trace.Stage(i)).Count
 	}
+	m.waits = newWaits(m.side)
 	return m, nil
 }
 

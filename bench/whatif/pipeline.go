@@ -86,6 +86,9 @@ type Times struct {
 	PinCopy  Stage // the pin thread copies a batch
 	CopyCall Stage // the trainer queues the copies, where that does not block it
 	Launch   Stage // the trainer queues the steps
+	Wake     Stage // the trainer goes on after a copy or step that it had to wait for
+	Poll     Stage // the trainer finds that one is done
+	WakeNext Stage // the trainer goes on after a batch that it had to wait for
 	Copy     *Stage
 	Step     *Stage // all steps on a batch together
 

@@ -23,6 +23,9 @@ func (r *run) nextBatch(b int64) time.Duration {
 		r.recorder.QueueDepth(asked, int(r.readyAt(b, asked)))
 		got = r.take(b, asked)
 	}
+	if got > asked {
+		got += r.WakeNext.at(b, r.Batch, r.Batch)
+	}
 	r.trainer.Add(trace.WaitBatch, b, asked, got, 0)
 	return got
 }
@@ -61,9 +64,18 @@ func (r *run) train(b int64, got time.Duration) {
 
 // waitForStep has the trainer wait, on behalf of batch b, for a step to be done.
 func (r *run) waitForStep(b, step int64) {
-	until := max(r.now, r.over.at(step))
-	r.trainer.Add(trace.WaitStep, b, r.now, until, 0)
-	r.now = until
+	asked := r.now
+	r.waitFor(b, r.over.at(step))
+	r.trainer.Add(trace.WaitStep, b, asked, r.now, 0)
+}
+
+// waitFor has the trainer wait, on behalf of batch b, for an event.
+func (r *run) waitFor(b int64, event time.Duration) {
+	if event > r.now {
+		r.now = event + r.Wake.at(b, r.Batch, r.Batch)
+		return
+	}
+	r.now += r.Poll.at(b, r.Batch, r.Batch)
 }
 
 // copy queues the copies of batch b, the labels' before the inputs', or the one
@@ -92,9 +104,9 @@ func (r *run) copy(b int64) (done time.Duration) {
 	r.copyLane.Add(r.copyStage, b, start, done, bytes)
 	r.trainer.Add(trace.CopyCall, b, called, r.now, bytes)
 	if !r.NonBlocking {
-		until := max(r.now, done)
-		r.trainer.Add(trace.WaitCopy, b, r.now, until, 0)
-		r.now = until
+		asked := r.now
+		r.waitFor(b, done)
+		r.trainer.Add(trace.WaitCopy, b, asked, r.now, 0)
 	}
 	r.release(b, max(r.now, done))
 	return done
