@@ -234,7 +234,7 @@ func hint(l words.Language, flag string) string {
 	if cut := strings.LastIndex(help, " Default"); cut >= 0 {
 		help = help[:cut]
 	}
-	return l.Say(help)
+	return l.Hint(flag, help)
 }
 
 var fieldsByFlag = func() map[string]reflect.StructField {

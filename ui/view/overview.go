@@ -147,8 +147,17 @@ func runSentence(l words.Language, r *bench.Result) string {
 
 // Settings names a configuration by what is compared here.
 func Settings(l words.Language, c bench.Config) string {
-	parts := []string{map[loader.PinMode]string{loader.PinOff: l.Say("pin off"), loader.PinThread: l.Say("pin thread"),
-		loader.PinDirect: l.Say("pin direct"), loader.PinDataset: l.Say("pinned data set")}[c.Pin]}
+	parts := []string{"pin " + c.Pin.String()}
+	switch c.Pin {
+	case loader.PinOff:
+		parts[0] = l.Say("pin off")
+	case loader.PinThread:
+		parts[0] = l.Say("pin thread")
+	case loader.PinDirect:
+		parts[0] = l.Say("pin direct")
+	case loader.PinDataset:
+		parts[0] = l.Say("pinned data set")
+	}
 	if c.NonBlocking {
 		parts = append(parts, "non_blocking")
 	} else {

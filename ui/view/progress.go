@@ -12,10 +12,10 @@ import (
 
 // Progress is a run under way.
 type Progress struct {
-	Share float64 // done, 0 to 1
-	Bar   string  // on the bar: "12 of 14, 0:41 left"
-	Live  string  // under it: phase, throughput, memory
-	Rows  [][]string
+	Share  float64 // done, 0 to 1
+	Bar    string  // on the bar: "12 of 14, 0:41 left"
+	Live   string  // throughput and memory now
+	Stages string  // mean times in the repeat under way
 }
 
 // ProgressOf is how far a run has come.
@@ -24,7 +24,7 @@ func ProgressOf(l words.Language, s client.State) Progress {
 	if p == nil {
 		return Progress{Bar: l.Say("starting"), Live: l.Say("starting")}
 	}
-	view := Progress{Share: min(max(p.Done, 0), 1), Rows: liveRows(l, p)}
+	view := Progress{Share: min(max(p.Done, 0), 1), Stages: liveStages(l, p)}
 	bar := []string{phase(l, p, s.Stopping)}
 	if p.Repeats > 0 {
 		bar = append(bar, l.Say("repeat %d of %d", p.Repeat, p.Repeats))
@@ -58,21 +58,18 @@ func phase(l words.Language, p *bench.Progress, stopping bool) string {
 	return strings.TrimSpace(name + " " + p.Side)
 }
 
-// liveRows is what each stage takes so far in the repeat under way: its name,
-// the mean time of one, and bytes.
-func liveRows(l words.Language, p *bench.Progress) [][]string {
-	var rows [][]string
+// liveStages is what each stage takes in the mean, so far in the repeat under way.
+func liveStages(l words.Language, p *bench.Progress) string {
+	var parts []string
 	for _, s := range p.Stages {
-		if s.Count == 0 {
-			continue
+		if s.Count > 0 {
+			parts = append(parts, Stage(l, s.Stage)+" "+units.Duration(time.Duration(s.TotalN/s.Count)))
 		}
-		rate := "-"
-		if s.Bytes > 0 {
-			rate = units.Throughput(s.Bytes, time.Duration(s.TotalN))
-		}
-		rows = append(rows, []string{Stage(l, s.Stage), units.Count(s.Count), units.Duration(time.Duration(s.TotalN / s.Count)), rate})
 	}
-	return rows
+	if len(parts) == 0 {
+		return ""
+	}
+	return l.Say("Mean times in this repeat: %s", strings.Join(parts, " · "))
 }
 
 // clock is seconds as minutes and seconds, or hours too: "0:41".

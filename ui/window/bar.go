@@ -18,8 +18,6 @@ type bar struct {
 	run, compare, end *widget.Button
 	share             *widget.ProgressBar
 	text              string // on the progress bar
-	live              *widget.Label
-	busy              fyne.CanvasObject // share and live
 	content           fyne.CanvasObject
 	allowed, running  bool
 }
@@ -33,11 +31,8 @@ func newBar(say words.Language, run, compare, stop func(), more fyne.CanvasObjec
 	b.end.Importance = widget.DangerImportance
 	b.share = widget.NewProgressBar()
 	b.share.TextFormatter = func() string { return b.text }
-	b.live = caption("")
-	b.live.Wrapping, b.live.Truncation = fyne.TextWrapOff, fyne.TextTruncateEllipsis
-	b.busy = container.NewVBox(b.share, b.live)
 	buttons := container.NewHBox(b.run, b.compare, b.end)
-	b.content = container.NewBorder(nil, nil, buttons, more, b.busy)
+	b.content = container.NewBorder(nil, nil, buttons, more, b.share)
 	b.show(false)
 	return b
 }
@@ -47,9 +42,9 @@ func (b *bar) show(running bool) {
 	b.running = running
 	if running {
 		b.progress(view.Progress{Bar: b.say.Say("starting")})
-		b.busy.Show()
+		b.share.Show()
 	} else {
-		b.busy.Hide()
+		b.share.Hide()
 	}
 	b.enable()
 }
@@ -78,6 +73,5 @@ func (b *bar) enable() {
 func (b *bar) progress(p view.Progress) {
 	b.text = p.Bar
 	b.share.SetValue(p.Share)
-	b.share.Refresh()
-	b.live.SetText(p.Live)
+	b.share.Refresh() // the text may change where the share does not
 }

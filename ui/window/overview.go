@@ -24,7 +24,8 @@ type overview struct {
 	body    *fyne.Container
 	content fyne.CanvasObject
 	scroll  *container.Scroll
-	rates   *chart // while a run is under way
+	rates   *chart        // while a run is under way
+	stages  *widget.Label // likewise
 
 	repeats, warnings int // shown of it
 }
@@ -48,7 +49,7 @@ func (o *overview) welcome() {
 }
 
 func (o *overview) replace(objects ...fyne.CanvasObject) {
-	o.rates = nil
+	o.rates, o.stages = nil, nil
 	o.body.Objects = objects
 	o.body.Refresh()
 	o.scroll.ScrollToTop()
@@ -57,9 +58,9 @@ func (o *overview) replace(objects ...fyne.CanvasObject) {
 // running shows the repeats of a run so far.
 func (o *overview) running(r *bench.Result, warnings []string) {
 	if o.rates == nil {
-		o.replace(heading(o.say.Say("Measuring")), container.NewVBox(), container.NewVBox())
-		o.rates = newChart(o.border, fyne.NewSize(300, 230))
-		o.body.Objects[1] = o.rates
+		rates, stages := newChart(o.border, fyne.NewSize(300, 230)), wrapped("")
+		o.replace(heading(o.say.Say("Measuring")), rates, container.NewVBox(), stages)
+		o.rates, o.stages = rates, stages
 		o.body.Refresh()
 	}
 	if r != nil {
@@ -68,6 +69,13 @@ func (o *overview) running(r *bench.Result, warnings []string) {
 	}
 	o.body.Objects[2] = list("⚠", widget.WarningImportance, warnings)
 	o.body.Refresh()
+}
+
+// live shows what the stages take in the repeat under way.
+func (o *overview) live(text string) {
+	if o.stages != nil && o.stages.Text != text {
+		o.stages.SetText(text)
+	}
 }
 
 // failed says why there is no result.

@@ -371,7 +371,10 @@ func (w *Window) showState(r *client.Runner, s client.State) {
 	if w.runner != r {
 		return
 	}
-	w.bar.progress(view.ProgressOf(w.say, s))
+	progress := view.ProgressOf(w.say, s)
+	w.bar.progress(progress)
+	w.note(progress.Live)
+	w.overview.live(progress.Stages)
 	if shown := len(s.Repeats); shown != w.overview.repeats || len(s.Warnings) != w.overview.warnings {
 		w.overview.repeats, w.overview.warnings = shown, len(s.Warnings)
 		w.overview.running(s.Preview(), s.Warnings)

@@ -46,6 +46,14 @@ func (l Language) Say(english string, values ...any) string {
 	return fmt.Sprintf(text, values...)
 }
 
+// Hint says what a setting does: english, unless there is a translation for the flag.
+func (l Language) Hint(flag, english string) string {
+	if l == Chinese && chineseHints[flag] != "" {
+		return chineseHints[flag]
+	}
+	return english
+}
+
 // System is the language that the environment asks for.
 func System() Language {
 	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
@@ -58,5 +66,3 @@ func System() Language {
 	}
 	return English
 }
-
-var chinese = map[string]string{}
