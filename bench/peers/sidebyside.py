@@ -50,7 +50,7 @@ def peers(parts, seconds):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "peers.json")
         subprocess.run([sys.executable, os.path.join(HERE, "peers.py"), "--only", parts, "--repeats", "2", "--seconds",
-                        str(seconds), "--workers", "0,4,8", "--threads", "8,12", "--out", path], check=True, stderr=subprocess.DEVNULL)
+                        str(seconds), "--workers", "0,4,8", "--threads", "8,12", "--out", path], check=True)
         with open(path) as f:
             document = json.load(f)
     return {r["name"]: r["samples_per_s"] for r in document["results"] if "samples_per_s" in r}, document
