@@ -65,7 +65,6 @@ func (a *axis) span(lo, hi float64) {
 		if hi/lo < 4 {
 			a.min, a.max = lo/2, hi*2
 		}
-		a.min, a.max = max(a.min, math.SmallestNonzeroFloat64), min(a.max, math.MaxFloat64)
 		return
 	}
 	if lo > 0 && lo < 0.6*hi {

@@ -158,16 +158,6 @@ func (c *Chart) drawYTitle(l layout) {
 	l.title.FillText(s, vg.Point{X: l.yTitle + smallSize*capHeight - ascent, Y: from}, text)
 }
 
-// logScale is gonum's, but gives 0 where that panics.
-type logScale struct{}
-
-func (logScale) Normalize(min, max, x float64) float64 {
-	if min <= 0 || max <= min || x <= 0 {
-		return 0
-	}
-	return math.Log(x/min) / math.Log(max/min)
-}
-
 func (c *Chart) fullTitle() string {
 	if c.look.Simulated {
 		return c.title + " (" + c.look.say(simulated) + ")"
@@ -293,7 +283,7 @@ func (c *Chart) plot() *plot.Plot {
 		from := []*axis{&c.x, &c.y}[i]
 		a.Min, a.Max = from.min, from.max
 		if from.log {
-			a.Scale = logScale{}
+			a.Scale = plot.LogScale{}
 		}
 		a.Padding = 1
 		a.LineStyle = draw.LineStyle{Color: th.muted, Width: 0.6}

@@ -125,7 +125,7 @@ func TestExtractRefuses(t *testing.T) {
 		{"another picture format", jpeg, "not a PNG"},
 		{"a picture without a result", plain.Bytes(), "carries no Pinscope result"},
 		{"text chunks of others", with(chunk("iTXt", []byte("Title\x00\x00\x00\x00\x00A title")), chunk("tEXt", []byte("Comment\x00x"))), "carries no Pinscope result"},
-		{"a bit changed", changed, "checksum"},
+		{"a bit changed", changed, "checksum of a text"},
 		{"not compressed as said", with(chunk("iTXt", []byte(resultKeyword+"\x00\x01\x00\x00\x00no zlib"))), "decompressed"},
 		{"unknown method", with(chunk("iTXt", []byte(resultKeyword+"\x00\x01\x07\x00\x00"))), "packed in a way"},
 		{"keyword alone", with(chunk("iTXt", []byte(resultKeyword+"\x00"))), "packed in a way"},
