@@ -118,10 +118,7 @@ func ownSentence(l words.Language, r *bench.Result) string {
 	if c.Interval != nil {
 		between = l.Say("95 %% interval %s..%s", units.SignedPercent(c.Interval.Lo-1), units.SignedPercent(c.Interval.Hi-1))
 	}
-	price := ""
-	if bytes := r.Sides[1].Setup.PinnedBytes; bytes > 0 {
-		price = l.Say("; it costs %s that nothing can reclaim", units.Bytes(bytes))
-	}
+	price := price(l, r, r.Sides[1].Setup.PinnedBytes)
 	switch c.Verdict {
 	case stats.Faster:
 		return l.Say("B (%s) is %s faster than A (%s) on this machine (%s)%s.", b, change, a, between, price)
@@ -133,6 +130,18 @@ func ownSentence(l words.Language, r *bench.Result) string {
 	return l.Say("B (%s) and A (%s): cannot tell (%s).", b, a, between)
 }
 
+// price is what pinning costs, and how much there is to spend.
+func price(l words.Language, r *bench.Result, bytes int64) string {
+	if bytes == 0 {
+		return ""
+	}
+	text := l.Say("; it costs %s that nothing can reclaim", units.Bytes(bytes))
+	if r.Limits != nil && r.Limits.PinnableBytes() != nil {
+		text += l.Say("; %s is the most you should pin here", units.Bytes(*r.Limits.PinnableBytes()))
+	}
+	return text
+}
+
 func runSentence(l words.Language, r *bench.Result) string {
 	if len(r.Sides) == 0 || r.Sides[0].SamplesPerS.Median == nil {
 		return l.Say("No repeat was finished: there is nothing to report.")
@@ -142,7 +151,7 @@ func runSentence(l words.Language, r *bench.Result) string {
 	if i := s.SamplesPerS.Interval; i != nil {
 		text += l.Say(" (95 %% interval %s..%s)", rate(i.Lo), rate(i.Hi))
 	}
-	return text + l.Say(".")
+	return text + price(l, r, s.Setup.PinnedBytes) + l.Say(".")
 }
 
 // Settings names a configuration by what is compared here.

@@ -64,11 +64,13 @@ func (t *looks) Size(name fyne.ThemeSizeName) float32 {
 // have no edges, and hints have a contrast of at least 4.5:1 to it.
 var colours = map[fyne.ThemeVariant]map[fyne.ThemeColorName]color.NRGBA{
 	theme.VariantLight: {
+		theme.ColorNameForeground: rgb(0x1b1f24),
 		theme.ColorNameBackground: rgb(0xffffff), theme.ColorNameDisabled: rgb(0x5c6670), theme.ColorNamePlaceHolder: rgb(0x5c6670),
 		theme.ColorNameSuccess: rgb(0x00734f), theme.ColorNameWarning: rgb(0x8a5200), theme.ColorNameError: rgb(0xb3261e),
 		theme.ColorNameSeparator: rgb(0xdfe3e8), theme.ColorNamePrimary: rgb(0x0b62b0), theme.ColorNameInputBorder: rgb(0xb6bec7),
 	},
 	theme.VariantDark: {
+		theme.ColorNameForeground: rgb(0xe9edf1),
 		theme.ColorNameBackground: rgb(0x14181d), theme.ColorNameDisabled: rgb(0x98a2ad), theme.ColorNamePlaceHolder: rgb(0x98a2ad),
 		theme.ColorNameSuccess: rgb(0x4cc38a), theme.ColorNameWarning: rgb(0xf0a53a), theme.ColorNameError: rgb(0xff8a80),
 		theme.ColorNameSeparator: rgb(0x343c45), theme.ColorNameInputBackground: rgb(0x1c2228), theme.ColorNameInputBorder: rgb(0x46505b),

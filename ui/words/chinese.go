@@ -67,6 +67,8 @@ var chinese = map[string]string{
 	"blocking": "阻塞", "median": "中位数", "no figure": "无数值", "no interval: at least %d pairs are needed": "无区间：至少需要 %d 对",
 	"own copy stream": "独立拷贝流", "pin direct": "直接锁页", "pin off": "不锁页", "pin thread": "锁页线程", "pinned data set": "整个数据集锁页", "rate": "速率", "unknown": "未知",
 
+	"; %s is the most you should pin here": "；这里最多应锁页 %s", ".": "。",
+
 	// History.
 	"%s differs: %s and %s": "%s不同：%s 与 %s", "(intervals apart)": "（区间分开）", "(intervals overlap)": "（区间重叠）", "(no intervals)": "（无区间）",
 	"Against the first": "相对第一个", "Delete %s? This cannot be undone.": "删除%s？此操作无法撤销。", "No results yet: each run is kept here.": "还没有结果：每次运行都保存在这里。",
