@@ -106,20 +106,21 @@ type experiment struct {
 }
 
 func (x *experiment) run(ctx context.Context) error {
-	limits := pressure.ReadLimits(x.s.o.root) // less what the loader has taken
-	steps := pressure.BallastSteps(limits, x.o.UpTo, x.o.Steps)
-	reader, err := x.cacheReader(ctx, limits)
+	reader, err := x.cacheReader(ctx)
 	if err != nil {
 		return err
 	}
 	if reader != nil {
 		defer reader.Close()
 	}
+	// What loader and file have taken is no longer available.
+	steps := pressure.BallastSteps(pressure.ReadLimits(x.s.o.root), x.o.UpTo, x.o.Steps)
 	kinds := []cudamem.HostKind{cudamem.Pinned}
 	if x.o.Against {
 		kinds = append(kinds, cudamem.Pageable)
 	}
 	for _, kind := range kinds {
+		steps := x.fitting(steps, kind)
 		done := 0
 		outcome, err := pressure.Experiment{
 			Root: x.s.o.root, Clock: x.s.clock, Kind: kind.String(), Pinned: kind.PageLocked(), Alloc: x.alloc(kind),
@@ -138,9 +139,23 @@ func (x *experiment) run(ctx context.Context) error {
 	return nil
 }
 
+// fitting leaves out steps of ballast that the guard would not let through now:
+// other programs may have taken memory since the first kind was tried.
+func (x *experiment) fitting(steps []int64, kind cudamem.HostKind) []int64 {
+	spendable := pressure.ReadLimits(x.s.o.root).SpendableBytes()
+	all := len(steps)
+	for len(steps) > 0 && spendable != nil && steps[len(steps)-1] > *spendable {
+		steps = steps[:len(steps)-1]
+	}
+	if len(steps) < all {
+		x.result.note("%s ballast: the last of %d steps are left out, as by now only %s can be used", kind, all, units.Bytes(*spendable))
+	}
+	return steps
+}
+
 // cacheReader writes the reader's file where it can; nil: nowhere.
-func (x *experiment) cacheReader(ctx context.Context, limits Limits) (*pressure.CacheReader, error) {
-	bytes := pressure.CacheFileBytes(limits)
+func (x *experiment) cacheReader(ctx context.Context) (*pressure.CacheReader, error) {
+	bytes := pressure.CacheFileBytes(pressure.ReadLimits(x.s.o.root))
 	if bytes == 0 {
 		return nil, nil
 	}

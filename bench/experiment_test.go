@@ -138,3 +138,25 @@ func TestExperimentOptions(t *testing.T) {
 		}
 	}
 }
+
+// When others take memory between the two kinds, the second goes as far as it can.
+func TestExperimentWithLessLeft(t *testing.T) {
+	c, e, o := small(t)
+	e.Against = true
+	e.OnStep = func(ballast string, step, steps int) {
+		if ballast == "pinned" && step == steps { // 76.8 MiB are left to the system: 12 MiB can be used
+			machine{string(o.root)}.write(t, "proc/meminfo", "MemTotal: 1572864 kB\nMemFree: 90931 kB\nMemAvailable: 90931 kB\n")
+		}
+	}
+	r, err := Experiment(context.Background(), c, e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steps := r.Outcomes[1].Steps; len(steps) != 3 || steps[2].BallastBytes != 8<<20 || len(r.Notes) == 0 ||
+		!strings.Contains(r.Notes[len(r.Notes)-1], "the last of 4 steps are left out") {
+		t.Errorf("%d steps; %q", len(steps), r.Notes)
+	}
+	if !strings.Contains(r.Sentence, "With 8 MiB held") {
+		t.Errorf("%s", r.Sentence)
+	}
+}
