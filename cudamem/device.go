@@ -174,13 +174,22 @@ type Linear interface {
 // mapped host memory, over the link, with no host copy. A Device that has it
 // implements this interface too.
 type Gatherer interface {
-	// Gather queues on s: for r in 0..rows-1, dst[dstOffset+r*bytes:] =
-	// dataset[index[r]*bytes:], where index is rows int64 values at
-	// indices[indexOffset:]. dataset and indices are memory that the device can
-	// address (kind mapped or registered); bytes is one sample's length (> 0, any
-	// alignment). An index outside the data set is undefined behaviour.
-	Gather(s Stream, dst DeviceBuffer, dstOffset int64, dataset *HostBuffer, bytes int64,
-		indices *HostBuffer, indexOffset int64, rows int) error
+	// Gather queues on s, as one piece of work: for each part and each r in
+	// 0..rows-1, dst[part.DstOffset+r*part.Bytes:] =
+	// part.Dataset[index[r]*part.Bytes:], where index is rows int64 values at
+	// indices[indexOffset:], there when Gather is called and until the work is
+	// done. There are one or two parts, inputs and labels say.
+	// Data sets and indices are memory that the device can address (kind mapped
+	// or registered). An index outside a data set is undefined behaviour.
+	// Nothing keeps the parts: a caller that has them in a slice allocates nothing.
+	Gather(s Stream, dst DeviceBuffer, indices *HostBuffer, indexOffset int64, rows int, parts ...GatherPart) error
+}
+
+// GatherPart is what a [Gatherer] takes of each sample, and where it puts it.
+type GatherPart struct {
+	Dataset   *HostBuffer
+	Bytes     int64 // of one sample in the data set: above 0, below 2 GiB, any alignment
+	DstOffset int64 // of the part's first sample
 }
 
 // Digester computes [Digest] of device memory on the device, to check what

@@ -19,13 +19,15 @@ type mover struct {
 	// one sample of bytes, by an index that is 0.
 	gatherer cudamem.Gatherer
 	index    *cudamem.HostBuffer
+	part     [1]cudamem.GatherPart // kept, so that queueing allocates nothing
 }
 
 // queue queues one copy.
 func (m *mover) queue() error {
 	switch {
 	case m.gatherer != nil:
-		return m.gatherer.Gather(m.stream, m.device, 0, m.host, m.bytes, m.index, 0, 1)
+		m.part[0] = cudamem.GatherPart{Dataset: m.host, Bytes: m.bytes}
+		return m.gatherer.Gather(m.stream, m.device, m.index, 0, 1, m.part[:]...)
 	case m.up:
 		return m.stream.CopyHtoD(m.device, 0, m.host, 0, m.bytes)
 	default:

@@ -206,32 +206,27 @@ func (r *run) awaitDeviceSlot() error {
 }
 
 // queueCopies queues the labels, then the inputs between two events: two copies
-// a batch, as data.to(device) and target.to(device) make.
+// a batch, as data.to(device) and target.to(device) make. A gather takes both at once.
 func (r *run) queueCopies(f *flight, target cudamem.DeviceBuffer) error {
-	if err := r.move(f, target, 0, r.t.o.Spec.LabelBytes); err != nil {
-		return err
-	}
-	if err := r.t.copies.Record(f.copyStart); err != nil {
-		return err
-	}
-	if err := r.move(f, target, r.t.inputs, r.t.o.Spec.SampleBytes); err != nil {
-		return err
-	}
-	return r.t.copies.Record(f.copyDone)
-}
-
-// move queues the copy, or the gathering, of one part of a batch: bytes of each
-// row, at offset in the slot.
-func (r *run) move(f *flight, target cudamem.DeviceBuffer, offset, bytes int64) error {
-	t := r.t
+	t, host := r.t, f.slot.Buffer
 	if t.gatherer == nil {
-		return t.copies.CopyHtoD(target, offset, f.slot.Buffer, offset, f.rows*bytes)
+		if err := t.copies.CopyHtoD(target, 0, host, 0, f.rows*t.o.Spec.LabelBytes); err != nil {
+			return err
+		}
 	}
-	from := t.dataset.Samples()
-	if offset == 0 {
-		from = t.dataset.Labels()
+	if err := t.copies.Record(f.copyStart); err != nil {
+		return err
 	}
-	return t.gatherer.Gather(t.copies, target, offset, from, bytes, f.slot.Buffer, 0, int(f.rows))
+	var err error
+	if t.gatherer == nil {
+		err = t.copies.CopyHtoD(target, t.inputs, host, t.inputs, f.rows*t.o.Spec.SampleBytes)
+	} else {
+		err = t.gatherer.Gather(t.copies, target, host, 0, int(f.rows), t.gathered...)
+	}
+	if err != nil {
+		return err
+	}
+	return t.copies.Record(f.copyDone)
 }
 
 // step queues the training steps on a batch, behind its copy, and the digest of

@@ -45,6 +45,7 @@ type Trainer struct {
 	clock    cudamem.Clock
 	dataset  source.InMemory // only PinDataset
 	gatherer cudamem.Gatherer
+	gathered []cudamem.GatherPart // labels and inputs, in a device slot
 	inPlace  bool
 	inputs   int64 // offset of the inputs in a slot
 
@@ -81,6 +82,10 @@ func (t *Trainer) allocate() (err error) {
 			return fmt.Errorf("pin dataset: %s cannot gather from host memory", t.device.Info().ID)
 		}
 		t.gatherer = gatherer
+		t.gathered = []cudamem.GatherPart{
+			{Dataset: t.dataset.Labels(), Bytes: t.o.Spec.LabelBytes},
+			{Dataset: t.dataset.Samples(), Bytes: t.o.Spec.SampleBytes, DstOffset: t.inputs},
+		}
 	}
 	if t.compute, err = t.device.NewStream(); err != nil {
 		return err

@@ -225,6 +225,7 @@ func TestClosedThings(t *testing.T) {
 	closeTwice(t, closed)
 	closeTwice(t, gone)
 	host, gpu := newHost(t, d, cudamem.Pinned, 64), newDevice(t, d, 64)
+	mapped := newHost(t, d, cudamem.Mapped, 64)
 	freedHost, freedGPU := newHost(t, d, cudamem.Mapped, 64), newDevice(t, d, 64)
 	freeTwice(t, freedHost)
 	freeTwice(t, freedGPU)
@@ -248,7 +249,7 @@ func TestClosedThings(t *testing.T) {
 		"copy from before the beginning": s.CopyHtoD(gpu, 0, host, -1, 64),
 		"copy to before the beginning":   s.CopyDtoH(host, 0, gpu, -8, 8),
 		"copy of less than nothing":      s.CopyHtoD(gpu, 8, host, 8, -8),
-		"gather from pinned memory":      d.Gather(s, gpu, 0, host, 8, host, 0, 1),
+		"gather from pinned memory":      d.Gather(s, gpu, mapped, 0, 1, cudamem.GatherPart{Dataset: host, Bytes: 8}),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -263,6 +264,7 @@ func TestNothingAllocated(t *testing.T) {
 	src, mapped := newHost(t, d, cudamem.Pinned, 4096), newHost(t, d, cudamem.Mapped, 4096)
 	l := newLayer(t, d, cudamem.LinearSpec{Features: 8, Classes: 2, MaxRows: 4, Cells: 1})
 	g := newDigester(t, d, 1)
+	parts := []cudamem.GatherPart{{Dataset: mapped, Bytes: 64}, {Dataset: mapped, Bytes: 8, DstOffset: 128}}
 	for name, f := range map[string]func() error{
 		"CopyHtoD":    func() error { return s.CopyHtoD(gpu, 0, src, 0, 4096) },
 		"CopyDtoH":    func() error { return s.CopyDtoH(src, 0, gpu, 0, 4096) },
@@ -273,7 +275,7 @@ func TestNothingAllocated(t *testing.T) {
 		"Time":        func() error { must(t, s.Record(e), e.Wait()); _, err := e.Time(); return err },
 		"Synchronize": s.Synchronize,
 		"Step":        func() error { return l.Step(s, gpu, 32, 0, 8, 4, 0) },
-		"Gather":      func() error { return d.Gather(s, gpu, 0, mapped, 64, mapped, 0, 2) },
+		"Gather":      func() error { return d.Gather(s, gpu, mapped, 0, 2, parts...) },
 		"Digest":      func() error { return g.Digest(s, gpu, 0, 4096, 0, false) },
 	} {
 		if got := testing.AllocsPerRun(20, func() { must(t, f()) }); got != 0 {

@@ -95,9 +95,12 @@ func BenchmarkGather(b *testing.B) {
 			for i := range batches * c.rows {
 				binary.NativeEndian.PutUint64(index.Bytes()[i*8:], uint64(rand.Int64N(bytes/c.sample)))
 			}
-			gpu := newDevice(b, d, c.sample*int64(c.rows))
+			// With a label each, as the trainer gathers.
+			labels := c.sample * int64(c.rows)
+			gpu := newDevice(b, d, labels+int64(c.rows*8+8))
+			parts := []cudamem.GatherPart{{Dataset: data, Bytes: 8, DstOffset: (labels + 7) / 8 * 8}, {Dataset: data, Bytes: c.sample}}
 			took := timed(b, d, s, func(i int) error {
-				return d.Gather(s, gpu, 0, data, c.sample, index, int64(i%batches*c.rows*8), c.rows)
+				return d.Gather(s, gpu, index, int64(i%batches*c.rows*8), c.rows, parts...)
 			})
 			b.ReportMetric(float64(c.sample)*float64(c.rows)/float64(took), "GB/s")
 			b.ReportMetric(float64(c.rows)/took.Seconds(), "samples/s")

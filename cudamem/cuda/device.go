@@ -31,7 +31,8 @@ type device struct {
 	modules map[string]cu.Module // compiled by the driver, by name
 	shifted map[*byte]uint64     // host memory that the device sees at another address
 
-	transfer transfer
+	digest    cu.Function
+	gathering gathering
 
 	anchorMu sync.RWMutex // Event.Time reads while Anchor may write
 	anchor   anchor
@@ -98,7 +99,7 @@ func (d *device) start() (err error) {
 			return d.fail("cuEventCreate", 0, err)
 		}
 	}
-	if err := d.startTransfer(); err != nil {
+	if err := d.startGathering(); err != nil {
 		return err
 	}
 	return d.Anchor()
@@ -181,7 +182,7 @@ func (d *device) Close() error {
 			err = d.fail(call, 0, failed)
 		}
 	}
-	d.transfer.work.free()
+	keep("cuStreamDestroy of gathers", d.gathering.close())
 	for _, m := range d.modules {
 		keep("cuModuleUnload", m.Unload())
 	}

@@ -13,8 +13,8 @@ package cuda
 #undef cuDeviceGetUuid
 extern CUresult CUDAAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice dev);
 
-#define LAUNCHES 3
-#define ARGUMENTS 12
+#define LAUNCHES 4
+#define ARGUMENTS 13
 
 // A queue of launches made in one crossing from Go, with its arguments in C
 // memory, so that nothing is allocated and no Go pointer is passed.
@@ -22,7 +22,7 @@ typedef struct {
 	int count;
 	struct {
 		CUfunction function;
-		unsigned int gridX, gridY, block;
+		unsigned int gridX, gridY, gridZ, block;
 		void *pointers[ARGUMENTS];
 		unsigned long long values[ARGUMENTS];
 	} launch[LAUNCHES];
@@ -38,11 +38,28 @@ static pinscope_work *pinscope_work_new(void) {
 
 static CUresult pinscope_work_launch(pinscope_work *w, CUstream stream) {
 	for (int i = 0; i < w->count; i++) {
-		CUresult r = cuLaunchKernel(w->launch[i].function, w->launch[i].gridX, w->launch[i].gridY, 1,
+		CUresult r = cuLaunchKernel(w->launch[i].function, w->launch[i].gridX, w->launch[i].gridY, w->launch[i].gridZ,
 			w->launch[i].block, 1, 1, 0, stream, w->launch[i].pointers, NULL);
 		if (r != CUDA_SUCCESS) return r;
 	}
 	return CUDA_SUCCESS;
+}
+
+// Queues a copy of each of some samples, whose indices are in host memory now.
+static CUresult pinscope_copy_samples(CUdeviceptr to, const char *dataset, size_t bytes, long long samples,
+	const long long *index, int rows, CUstream stream) {
+	for (int i = 0; i < rows; i++) {
+		if (index[i] < 0 || index[i] >= samples) return CUDA_ERROR_INVALID_VALUE;
+		CUresult r = cuMemcpyHtoDAsync(to + i * bytes, dataset + index[i] * bytes, bytes, stream);
+		if (r != CUDA_SUCCESS) return r;
+	}
+	return CUDA_SUCCESS;
+}
+
+// Makes what is queued on a stream from now on wait for all that is on another.
+static CUresult pinscope_order(CUstream first, CUevent event, CUstream then) {
+	CUresult r = cuEventRecord(event, first);
+	return r == CUDA_SUCCESS ? cuStreamWaitEvent(then, event, 0) : r;
 }
 
 // Waits for an event: asking again and again for spin nanoseconds, then asleep.
@@ -210,6 +227,21 @@ func elapsed(from, to cu.Event) (time.Duration, error) {
 	return time.Duration(float64(t.ms) * float64(time.Millisecond)), result(t.result)
 }
 
+// copySamples queues a copy of each of rows samples of bytes, to lie one behind the
+// other. dataset is page-locked and holds so many samples; index are int64 values that
+// are read now. None of it is on the Go heap. It allocates nothing.
+func copySamples(to cu.DevicePtr, dataset unsafe.Pointer, bytes, samples int64, index unsafe.Pointer, rows int, s cu.Stream) error {
+	return result(C.pinscope_copy_samples(C.CUdeviceptr(to), (*C.char)(dataset), C.size_t(bytes), C.longlong(samples),
+		(*C.longlong)(index), C.int(rows), *(*C.CUstream)(unsafe.Pointer(&s))))
+}
+
+// order makes what is queued on a stream from now on wait for all that is on another.
+// The event can be used again at once.
+func order(first cu.Stream, e cu.Event, then cu.Stream) error {
+	return result(C.pinscope_order(*(*C.CUstream)(unsafe.Pointer(&first)), *(*C.CUevent)(unsafe.Pointer(&e)),
+		*(*C.CUstream)(unsafe.Pointer(&then))))
+}
+
 // work is a few launches with their arguments, made ready once and launched
 // many times. It belongs to one goroutine at a time.
 type work struct{ c *C.pinscope_work }
@@ -220,16 +252,19 @@ func newWork(functions ...cu.Function) (work, error) {
 	if c == nil {
 		return work{}, errors.New("no memory for launch arguments")
 	}
-	c.count = C.int(len(functions))
 	for i, f := range functions {
 		c.launch[i].function = *(*C.CUfunction)(unsafe.Pointer(&f))
 	}
 	return work{c}, nil
 }
 
-// size sets the blocks, and the threads in each, of launch i.
-func (w work) size(i, gridX, gridY, threads int) {
-	w.c.launch[i].gridX, w.c.launch[i].gridY, w.c.launch[i].block = C.uint(gridX), C.uint(gridY), C.uint(threads)
+// grid is how many blocks a launch has, and the threads in each.
+type grid struct{ x, y, z, threads int }
+
+// size sets the grid of launch i.
+func (w work) size(i int, g grid) {
+	l := &w.c.launch[i]
+	l.gridX, l.gridY, l.gridZ, l.block = C.uint(g.x), C.uint(g.y), C.uint(g.z), C.uint(g.threads)
 }
 
 // setAll gives launch i all of its arguments, as their bits: of a pointer or an int64
@@ -245,8 +280,9 @@ func (w work) function(i int, f cu.Function) {
 	w.c.launch[i].function = *(*C.CUfunction)(unsafe.Pointer(&f))
 }
 
-// launch queues all launches. It allocates nothing.
-func (w work) launch(s cu.Stream) error {
+// launch queues the first count launches. It allocates nothing.
+func (w work) launch(s cu.Stream, count int) error {
+	w.c.count = C.int(count)
 	return result(C.pinscope_work_launch(w.c, *(*C.CUstream)(unsafe.Pointer(&s))))
 }
 

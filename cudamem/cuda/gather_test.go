@@ -31,32 +31,72 @@ func TestGather(t *testing.T) {
 		for _, c := range []struct {
 			bytes, at int64 // of a sample; where in device memory
 			rows      int
+			label     int64 // bytes of a second part, right behind the first; 0 if there is none
 		}{
-			{1, 0, 1}, {1, 3, 5000}, {7, 0, 33}, {8, 8, 40}, {12, 0, 1025}, {12, 1, 64}, {16, 0, 4096}, {24, 16, 3000},
-			{3072, 64, 1024}, {3073, 0, 10}, {602112, 512, 9},
+			{1, 0, 1, 0}, {1, 3, 5000, 8}, {7, 0, 33, 1}, {8, 8, 40, 8}, {12, 0, 1025, 4}, {12, 1, 64, 0}, {16, 0, 4096, 8},
+			{24, 16, 3000, 40}, {3072, 64, 1024, 8}, {3073, 0, 10, 3072}, {602112, 512, 9, 8}, {16, 0, 64, 0}, {600_000, 16, 13, 8}, {524_289, 3, 7, 530_000},
 		} {
-			t.Run(fmt.Sprintf("%v %d of %d", kind, c.rows, c.bytes), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%v %d of %d and %d", kind, c.rows, c.bytes, c.label), func(t *testing.T) {
 				bind(t, d)
 				samples := max(4, 2_000_000/c.bytes)
 				data := newHost(t, d, kind, samples*c.bytes)
 				random(data.Bytes(), uint64(c.bytes))
+				labels := newHost(t, d, kind, samples*max(1, c.label))
+				random(labels.Bytes(), uint64(c.label))
 				index := newHost(t, d, kind, 8+int64(c.rows)*8)
 				total := int64(c.rows) * c.bytes
-				want := bytes.Repeat([]byte{0xee}, int(c.at+total+5))
+				labelsAt := c.at + total
+				want := bytes.Repeat([]byte{0xee}, int(labelsAt+int64(c.rows)*c.label+5))
 				for r := range c.rows {
 					i := rand.Int64N(samples)
 					binary.NativeEndian.PutUint64(index.Bytes()[8+8*r:], uint64(i))
 					copy(want[c.at+int64(r)*c.bytes:], data.Bytes()[i*c.bytes:][:c.bytes])
+					copy(want[labelsAt+int64(r)*c.label:], labels.Bytes()[i*c.label:][:c.label])
+				}
+				parts := []cudamem.GatherPart{{Dataset: data, Bytes: c.bytes, DstOffset: c.at}}
+				if c.label > 0 {
+					parts = append(parts, cudamem.GatherPart{Dataset: labels, Bytes: c.label, DstOffset: labelsAt})
 				}
 				gpu, back := newDevice(t, d, int64(len(want))), newHost(t, d, cudamem.Pageable, int64(len(want)))
 				must(t, cu.MemsetD8(at(gpu), 0xee, gpu.Size()), cu.Synchronize())
-				must(t, d.Gather(s, gpu, c.at, data, c.bytes, index, 8, c.rows), s.CopyDtoH(back, 0, gpu, 0, gpu.Size()), s.Synchronize())
+				must(t, d.Gather(s, gpu, index, 8, c.rows, parts...), s.CopyDtoH(back, 0, gpu, 0, gpu.Size()), s.Synchronize())
 				if !bytes.Equal(back.Bytes(), want) {
 					t.Error("the batch is not the samples asked for, and nothing else")
 				}
 			})
 		}
 	}
+}
+
+func TestGatherMisuse(t *testing.T) {
+	d := open(t)
+	s := newStream(t, d)
+	gpu, mapped := newDevice(t, d, 4096), newHost(t, d, cudamem.Mapped, 4096)
+	pageable := newHost(t, d, cudamem.Pageable, 4096)
+	big, long := newDevice(t, d, 1_800_000), newHost(t, d, cudamem.Mapped, 600_000)
+	binary.NativeEndian.PutUint64(mapped.Bytes()[16:], 1<<40)
+	part := func(dataset *cudamem.HostBuffer, bytes, at int64) cudamem.GatherPart {
+		return cudamem.GatherPart{Dataset: dataset, Bytes: bytes, DstOffset: at}
+	}
+	for name, err := range map[string]error{
+		"no part":                  d.Gather(s, gpu, mapped, 0, 2),
+		"three parts":              d.Gather(s, gpu, mapped, 0, 2, part(mapped, 8, 0), part(mapped, 8, 64), part(mapped, 8, 128)),
+		"no rows":                  d.Gather(s, gpu, mapped, 0, 0, part(mapped, 8, 0)),
+		"indices past the end":     d.Gather(s, gpu, mapped, 4088, 2, part(mapped, 8, 0)),
+		"indices off 8 bytes":      d.Gather(s, gpu, mapped, 4, 2, part(mapped, 8, 0)),
+		"samples of nothing":       d.Gather(s, gpu, mapped, 0, 2, part(mapped, 0, 0)),
+		"samples past the end":     d.Gather(s, gpu, mapped, 0, 2, part(mapped, 8, 4088)),
+		"the second past the end":  d.Gather(s, gpu, mapped, 0, 2, part(mapped, 8, 0), part(mapped, 8, 4088)),
+		"samples of pageable":      d.Gather(s, gpu, mapped, 0, 2, part(pageable, 8, 0)),
+		"indices of pageable":      d.Gather(s, gpu, pageable, 0, 2, part(mapped, 8, 0)),
+		"copies past the end":      d.Gather(s, big, mapped, 0, 3, part(long, 600_000, 0)), // index 1<<40
+		"more than a kernel takes": d.Gather(s, gpu, mapped, 0, 1, part(mapped, 1<<31, 0)),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	must(t, s.Synchronize())
 }
 
 func TestDigest(t *testing.T) {

@@ -19,10 +19,12 @@ import (
 type linear struct {
 	d    *device
 	spec cudamem.LinearSpec
-	work work // forward, loss, gradient
+	work work // forward, loss, gradient, update
 
-	weights, bias, partial, delta, rowLoss cudamem.DeviceBuffer
-	cells                                  *cudamem.HostBuffer // a float32 each, which the device writes
+	whole, parts cu.Function // the gradient of all rows, and of parts of them
+
+	weights, bias, partial, delta, rowLoss, sums cudamem.DeviceBuffer
+	cells                                        *cudamem.HostBuffer // a float32 each, which the device writes
 }
 
 // The launches of a step, by their place in work.
@@ -30,6 +32,7 @@ const (
 	forward = iota
 	loss
 	gradient
+	update
 )
 
 // NewLinear allocates a layer. The first of a type of input has the driver
@@ -44,13 +47,13 @@ func (d *device) NewLinear(spec cudamem.LinearSpec) (_ cudamem.Linear, err error
 	if err != nil {
 		return nil, err
 	}
-	l := &linear{d: d, spec: spec}
+	l := &linear{d: d, spec: spec, whole: found[gradient], parts: found[update+1]}
 	defer func() {
 		if err != nil {
 			_ = l.Close() // the first error is the one to tell
 		}
 	}()
-	if l.work, err = newWork(found...); err != nil {
+	if l.work, err = newWork(found[:update+1]...); err != nil {
 		return nil, d.fail("calloc", 0, err)
 	}
 	if err := l.allocate(); err != nil {
@@ -72,11 +75,12 @@ func (d *device) check(spec cudamem.LinearSpec) error {
 
 // allocate makes buffers that suffice for any number of rows.
 func (l *linear) allocate() (err error) {
-	var partial, delta int64
+	var partial, delta, sums int64
 	var stride int
 	for rows := 1; rows <= l.spec.MaxRows; rows++ {
 		s := kernels.Plan(rows, l.spec.Features, l.spec.Classes, l.d.multiprocessors)
-		partial, delta, stride = max(partial, s.PartialBytes), max(delta, s.DeltaBytes), s.WeightStride
+		partial, delta, sums = max(partial, s.PartialBytes), max(delta, s.DeltaBytes), max(sums, s.SumBytes)
+		stride = s.WeightStride
 	}
 	for _, b := range []struct {
 		buffer *cudamem.DeviceBuffer
@@ -87,6 +91,7 @@ func (l *linear) allocate() (err error) {
 		{&l.partial, partial},
 		{&l.delta, delta},
 		{&l.rowLoss, int64(l.spec.MaxRows) * 4},
+		{&l.sums, max(sums, 4)},
 	} {
 		if *b.buffer, err = l.d.AllocDevice(b.bytes); err != nil {
 			return err
@@ -158,28 +163,37 @@ func (l *linear) Step(s cudamem.Stream, batch cudamem.Memory, inputOffset, label
 	if err != nil {
 		return err
 	}
-	l.prepare(x, labels, labelStride, rows, cell)
-	return l.d.fail("cuLaunchKernel of a training step", 0, l.work.launch(on.s))
+	launches := l.prepare(x, labels, labelStride, rows, cell)
+	return l.d.fail("cuLaunchKernel of a training step", 0, l.work.launch(on.s, launches))
 }
 
 // prepare sets grids and arguments, in the order in which linear.cu declares them.
-func (l *linear) prepare(x, labels uint64, labelStride int64, rows, cell int) {
+func (l *linear) prepare(x, labels uint64, labelStride int64, rows, cell int) (launches int) {
 	p := kernels.Plan(rows, l.spec.Features, l.spec.Classes, l.d.multiprocessors)
 	n, features, classes := uint64(rows), uint64(l.spec.Features), uint64(l.spec.Classes)
 	weights, bias, partial := uint64(at(l.weights)), uint64(at(l.bias)), uint64(at(l.partial))
-	delta, rowLoss := uint64(at(l.delta)), uint64(at(l.rowLoss))
+	delta, rowLoss, sums := uint64(at(l.delta)), uint64(at(l.rowLoss)), uint64(at(l.sums))
 	lost := l.d.hostAddress(l.cells) + uint64(cell)*4
 	rate := uint64(math.Float32bits(l.spec.LearningRate))
 	var wide uint64
 	if kernels.Wide(l.spec.Input, x, l.spec.Features) {
 		wide = 1
 	}
-	l.work.size(forward, p.Slices, p.Tiles, kernels.ForwardThreads)
+	l.work.size(forward, grid{p.Slices, p.Tiles, p.Shares, kernels.ForwardThreads})
 	l.work.setAll(forward, x, weights, partial, n, features, classes, uint64(p.SliceChunks), uint64(p.RowWarps), wide)
-	l.work.size(loss, p.LossBlocks, 1, kernels.LossThreads)
+	l.work.size(loss, grid{p.LossBlocks, 1, 1, kernels.LossThreads})
 	l.work.setAll(loss, partial, uint64(p.Partials), bias, labels, uint64(labelStride), delta, rowLoss, n, classes)
-	l.work.size(gradient, p.Blocks, p.Tiles, kernels.GradientThreads)
-	l.work.setAll(gradient, x, weights, bias, delta, rowLoss, lost, n, features, classes, rate, wide)
+	l.work.size(gradient, grid{p.Blocks, p.Tiles, p.Parts, kernels.GradientThreads})
+	l.work.setAll(gradient, x, weights, sums, bias, delta, rowLoss, lost, n, features, classes, rate, wide)
+	if p.Parts == 1 {
+		l.work.function(gradient, l.whole)
+		return 3
+	}
+	l.work.function(gradient, l.parts)
+	columns := l.spec.Classes * p.WeightStride / 4
+	l.work.size(update, grid{(columns + kernels.UpdateThreads - 1) / kernels.UpdateThreads, 1, 1, kernels.UpdateThreads})
+	l.work.setAll(update, weights, sums, uint64(p.Parts), uint64(columns), rate)
+	return 4
 }
 
 func (l *linear) Loss(cell int) (loss float64, known bool) {
@@ -192,7 +206,7 @@ func (l *linear) Loss(cell int) (loss float64, known bool) {
 func (l *linear) Close() error {
 	l.work.free()
 	err := l.cells.Free()
-	for _, b := range []cudamem.DeviceBuffer{l.weights, l.bias, l.partial, l.delta, l.rowLoss} {
+	for _, b := range []cudamem.DeviceBuffer{l.weights, l.bias, l.partial, l.delta, l.rowLoss, l.sums} {
 		if b == nil {
 			continue
 		}

@@ -29,7 +29,7 @@ func newLayer(t testing.TB, d *device, spec cudamem.LinearSpec) *linear {
 
 // poison fills all that a step should write: 0xff bytes are not a number.
 func (l *linear) poison(t testing.TB) {
-	for _, b := range []cudamem.DeviceBuffer{l.partial, l.delta, l.rowLoss} {
+	for _, b := range []cudamem.DeviceBuffer{l.partial, l.delta, l.rowLoss, l.sums} {
 		must(t, cu.MemsetD8(at(b), 0xff, b.Size()))
 	}
 	must(t, cu.Synchronize())
@@ -168,7 +168,7 @@ func TestLinear(t *testing.T) {
 	type shape struct{ features, classes, rows int }
 	shapes := []shape{
 		{1, 1, 1}, {7, 3, 5}, {4, 2, 3}, {128, 10, 64}, {129, 11, 65}, {1023, 10, 33}, {1024, 16, 128},
-		{515, 17, 130}, {130, 127, 9}, {132, 128, 4}, {129, 300, 5}, {3072, 10, 1},
+		{515, 17, 130}, {130, 127, 9}, {132, 128, 4}, {129, 300, 5}, {3072, 10, 1}, {771, 10, 333}, {258, 20, 509},
 	}
 	large := []shape{
 		{150528, 10, 64}, {150528, 10, 1023}, {150528, 16, 61}, {150527, 10, 7}, {49152, 1000, 6}, {3072, 10, 4096}, {768, 1000, 1024},

@@ -70,7 +70,7 @@ func TestPTXTarget(t *testing.T) {
 			}
 		}
 	}
-	check(Transfer(), "gather_16", "gather_8", "gather_4", "gather_1", "digest")
+	check(Transfer(), "gather", "digest")
 	for _, input := range []cudamem.DType{cudamem.Float32, cudamem.Float16, cudamem.Uint8, cudamem.Int64} {
 		for _, classes := range []int{10, 11} {
 			ptx, kernels := Linear(input, Tile(classes))
@@ -85,24 +85,34 @@ func TestPlan(t *testing.T) {
 		rows, features, classes, multiprocessors int
 		slices, sliceChunks, rowWarps, partials  int
 		lossBlocks, blocks, tiles, stride        int
+		shares, parts                            int
 	}{
 		// 1176 chunks over 132 multiprocessors are 9 each; 16 groups of rows for 16 warps.
-		{"article", 64, 150528, 10, 132, 131, 9, 16, 131, 64, 1176 + 6, 1, 150528},
+		{"article", 64, 150528, 10, 132, 131, 9, 16, 131, 64, 1176 + 6, 1, 150528, 1, 1},
 		// One row: 16 parts of a slice each, by one warp.
-		{"one row", 1, 150528, 10, 132, 131, 9, 1, 131 * 16, 4, 1176 + 6, 1, 150528},
+		{"one row", 1, 150528, 10, 132, 131, 9, 1, 131 * 16, 4, 1176 + 6, 1, 150528, 1, 1},
 		// 28 multiprocessors would be 42 chunks each; shared memory holds 9.
-		{"small GPU", 64, 150528, 10, 28, 131, 9, 16, 131, 64, 1176 + 6, 1, 150528},
-		{"odd", 5, 7, 3, 132, 1, 1, 2, 8, 8, 1 + 2, 1, 8},
-		{"11 classes", 4, 128, 11, 132, 1, 1, 1, 16, 4, 1 + 6, 1, 128},
+		{"small GPU", 64, 150528, 10, 28, 131, 9, 16, 131, 64, 1176 + 6, 1, 150528, 1, 1},
+		{"odd", 5, 7, 3, 132, 1, 1, 2, 8, 8, 1 + 2, 1, 8, 1, 1},
+		{"11 classes", 4, 128, 11, 132, 1, 1, 1, 16, 4, 1 + 6, 1, 128, 1, 1},
 		// 1024 x 1000 logits are 4 MB, so at most 16 partials: 74 chunks to a slice.
-		{"many classes", 1024, 150528, 1000, 132, 16, 74, 16, 16, 1024, 1176 + 501, 63, 150528},
+		{"many classes", 1024, 150528, 1000, 132, 16, 74, 16, 16, 1024, 1176 + 501, 63, 150528, 1, 1},
+		// 24 chunks: 5 blocks for each slice on 132 multiprocessors; 8 x 132 gradient blocks
+		// would be 44 to a chunk, but 256 groups are 32 parts of 8.
+		{"few features", 1024, 3072, 10, 132, 24, 1, 16, 24, 1024, 24 + 6, 1, 3072, 5, 32},
+		// 8 groups more make no 33rd part: 264 groups in 32 parts of 9 are 30 parts.
+		{"no empty part", 1056 - 4, 3072, 10, 132, 24, 1, 16, 24, 1052, 24 + 6, 1, 3072, 5, 30},
+		// 15 groups are too few for two parts, 16 rows for two shares.
+		{"few features and rows", 60, 3072, 10, 132, 24, 1, 16, 24, 60, 24 + 6, 1, 3072, 1, 1},
+		{"two parts", 64, 3072, 10, 132, 24, 1, 16, 24, 64, 24 + 6, 1, 3072, 1, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Plan(c.rows, c.features, c.classes, c.multiprocessors)
 			want := Shape{
 				Tiles: c.tiles, Slices: c.slices, SliceChunks: c.sliceChunks, RowWarps: c.rowWarps, Partials: c.partials,
 				LossBlocks: c.lossBlocks, Blocks: c.blocks, WeightStride: c.stride,
-				PartialBytes: got.PartialBytes, DeltaBytes: got.DeltaBytes,
+				Shares: c.shares, Parts: c.parts,
+				PartialBytes: got.PartialBytes, DeltaBytes: got.DeltaBytes, SumBytes: got.SumBytes,
 			}
 			if got != want {
 				t.Errorf("got %+v, want %+v", got, want)
@@ -110,8 +120,46 @@ func TestPlan(t *testing.T) {
 			if got.PartialBytes > partialsBytes {
 				t.Errorf("partials take %d bytes, want at most %d", got.PartialBytes, partialsBytes)
 			}
+			if sums := int64(got.Parts*c.classes*got.WeightStride) * 4; got.Parts > 1 && got.SumBytes != sums || got.Parts == 1 && got.SumBytes != 0 {
+				t.Errorf("sums of %d parts take %d bytes", got.Parts, got.SumBytes)
+			}
 			if got.Slices*got.SliceChunks*chunkValues < c.features {
 				t.Errorf("slices cover %d of %d features", got.Slices*got.SliceChunks*chunkValues, c.features)
+			}
+		})
+	}
+}
+
+func TestGatherWidth(t *testing.T) {
+	for _, c := range []struct{ to, from, bytes, want uint64 }{
+		{64, 128, 3072, 16}, {64, 128, 24, 8}, {64, 136, 48, 8}, {4, 128, 48, 4}, {64, 128, 12, 4}, {64, 128, 6, 1}, {65, 128, 16, 1},
+	} {
+		if got := GatherWidth(c.to, c.from, c.bytes); got != c.want {
+			t.Errorf("%d bytes from %d to %d: %d, want %d", c.bytes, c.from, c.to, got, c.want)
+		}
+	}
+}
+
+func TestGatherCutUp(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		bytes          int64
+		rows           int
+		copies, blocks int
+	}{
+		{"article", 602112, 64, 24, 8},
+		{"just long enough", 512 << 10, 8, 3, 8},
+		{"just too short", 512<<10 - 1, 8, 0, 16},
+		{"one row", 602112, 1, 0, 16},
+		{"two rows", 602112, 2, 0, 16},
+		{"three rows", 602112, 3, 1, 8},
+		{"labels", 8, 64, 0, 1},
+		{"many labels", 8, 1024, 0, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			copies := GatherCopies(c.bytes, c.rows)
+			if blocks := GatherBlocks(c.bytes, c.rows-copies, copies); copies != c.copies || blocks != c.blocks {
+				t.Errorf("%d copies and %d blocks, want %d and %d", copies, blocks, c.copies, c.blocks)
 			}
 		})
 	}

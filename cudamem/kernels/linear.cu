@@ -3,13 +3,14 @@
 // classes that a thread holds in registers). See doc.go for how it is built and
 // what it is held to.
 //
-// A step is three launches:
+// A step is three launches, four where features are few:
 //
 //   forward   partial logits: each block owns a slice of the features, keeps its
 //             part of the weights in shared memory and streams all rows past it
 //   loss      sums the partials; softmax cross entropy and its gradient
 //   gradient  each warp owns 128 features, streams the rows once more and
-//             updates its weights in place; no gradient of W is ever in memory
+//             updates its weights in place: no gradient of W is in memory
+//   update    behind parts, which takes the place of gradient there: adds up the sums of its blocks
 //
 // So the batch is read twice, and nothing else of that size moves. No floating
 // point atomics: the same input gives the same bits.
@@ -33,6 +34,7 @@ const int WIDTH = (TILE + 3) / 4;  // float4 of a row of delta
 const int FORWARD = 512;           // threads of a block, by kernel
 const int LOSS = 128;
 const int GRADIENT = 64;
+const int UPDATE = 128;
 const int SHARED4 = 3072;  // float4 of weights in shared memory: 48 KiB, all that needs no opt-in
 const unsigned ALL = 0xffffffffu;
 
@@ -114,6 +116,8 @@ __device__ __forceinline__ int reduce(float (&v)[N], int lane) {
 // blockIdx.x: slice of sliceChunks chunks. The 16 warps of a block are rowWarps (a
 // power of two) that share the groups, times 16/rowWarps parts that share the
 // slice's chunks, so that a small batch fills the block too.
+// Where the features give too few blocks, several share a slice: blockIdx.z of gridDim.z
+// takes every so-manieth round of rows.
 // partial is [row][slice * parts + part][class].
 // wide: see column.
 extern "C" __global__ void __launch_bounds__(FORWARD)
@@ -129,7 +133,7 @@ ENTRY(forward)(const VALUE* x, const float* w, float* partial, int rows, int fea
     const int tile = blockIdx.y * TILE;
 
     auto firstRow = [&](int round) { return (round * rowWarps + rowWarp) * GROUP; };
-    auto load = [&](float4 (&v)[GROUP], int round, int chunk) {
+    auto take = [&](float4 (&v)[GROUP], int round, int chunk) {
         const int row = firstRow(round), there = chunk < count ? rows - row : 0, col = (begin + chunk) * 32 + lane;
         const VALUE* from = x + ptrdiff_t(row) * features;
         // The branch is around the four loads, not within, so that all four are under way at once.
@@ -143,8 +147,9 @@ ENTRY(forward)(const VALUE* x, const float* w, float* partial, int rows, int fea
     };
 
     float4 now[GROUP], next[GROUP];
-    load(now, 0, part);
-    for (int round = 0; round < rounds; round++) {
+    const int first = blockIdx.z, step = gridDim.z;
+    take(now, first, part);
+    for (int round = first; round < rounds; round += step) {
         float sum[GROUP * TILE];
 #pragma unroll
         for (int i = 0; i < GROUP * TILE; i++) sum[i] = 0;
@@ -152,7 +157,7 @@ ENTRY(forward)(const VALUE* x, const float* w, float* partial, int rows, int fea
         int chunk = part;
         for (int staged = 0; staged < count; staged += room) {
             const int held = min(room, count - staged), width = held * 32;
-            if (round == 0 || count > room) {
+            if (round == first || count > room) {
                 __syncthreads();
                 for (int i = threadIdx.x; i < TILE * width; i += FORWARD) {
                     const int c = tile + i / width, col = (begin + staged) * 32 + i % width;
@@ -163,7 +168,7 @@ ENTRY(forward)(const VALUE* x, const float* w, float* partial, int rows, int fea
             }
             for (; chunk < staged + held; chunk += parts) {
                 const bool more = chunk + parts < count;
-                load(next, more ? round : round + 1, more ? chunk + parts : part);
+                take(next, more ? round : round + step, more ? chunk + parts : part);
                 const float4* v = weights + (chunk - staged) * 32 + lane;
 #pragma unroll
                 for (int c = 0; c < TILE; c++) {
@@ -182,10 +187,10 @@ ENTRY(forward)(const VALUE* x, const float* w, float* partial, int rows, int fea
             }
         }
 
-        const int first = reduce<GROUP * TILE>(sum, lane), row = firstRow(round);
+        const int held = reduce<GROUP * TILE>(sum, lane), row = firstRow(round);
 #pragma unroll
         for (int i = 0; i < GROUP * TILE / 8; i++) {
-            const int r = row + (first + i) / TILE, c = tile + (first + i) % TILE;
+            const int r = row + (held + i) / TILE, c = tile + (held + i) % TILE;
             if ((lane & 3) == (i & 3) && r < rows && c < classes)
                 partial[(ptrdiff_t(r) * gridDim.x * parts + blockIdx.x * parts + part) * classes + c] = sum[i];
         }
@@ -321,10 +326,11 @@ __device__ __forceinline__ void accumulate(float4 (&sum)[TILE], const VALUE* x, 
 __device__ __forceinline__ void biasOrLoss(int c, float* bias, float* delta, const float* rowLoss, float* loss,
                                            int rows, int classes, float rate) {
     const int lane = threadIdx.x & 31;
-    if (c > classes || blockIdx.y > 0) return;
+    if (c > classes || blockIdx.y > 0 || blockIdx.z > 0) return;
     const float* d = c == classes ? rowLoss : deltaAt(delta, c / TILE, rows, 0) + c % TILE;
     const int stride = c == classes ? 1 : WIDTH * 4;
     float sum = 0;
+#pragma unroll 8
     for (int r = lane; r < rows; r += 32) sum += d[ptrdiff_t(r) * stride];
     for (int mask = 16; mask; mask >>= 1) sum += __shfl_xor_sync(ALL, sum, mask);
     if (lane > 0) return;
@@ -332,15 +338,22 @@ __device__ __forceinline__ void biasOrLoss(int c, float* bias, float* delta, con
     else bias[c] -= rate * sum;
 }
 
-}  // namespace
+// One step down a gradient.
+__device__ __forceinline__ void descend(float4* w, float4 gradient, float rate) {
+    float4 v = *w;
+    v.x -= rate * gradient.x;
+    v.y -= rate * gradient.y;
+    v.z -= rate * gradient.z;
+    v.w -= rate * gradient.w;
+    *w = v;
+}
 
-// The first (classes+2)/2 blocks sum biases and loss, the others own a chunk each. A block's
-// two warps take turns with the groups and then finish one half of the classes each.
-// 9 blocks a multiprocessor hold the 1176 chunks of the article's sample in one wave on 132
-// multiprocessors (8 took 1.2 to 1.3 times as long); 16 classes do not leave the registers for it.
-extern "C" __global__ void __launch_bounds__(GRADIENT, TILE > 10 ? 8 : 9)
-ENTRY(gradient)(const VALUE* x, float* w, float* bias, float* delta, const float* rowLoss, float* loss,
-         int rows, int features, int classes, float rate, int wide) {
+// A block of gradient. Its two warps take turns with the groups and then finish one half
+// of the classes each: update the weights or, of PARTS, leave the sums of its rows. One
+// kernel for both, which asked gridDim.z, took 10 % longer without parts (H200, 1,024 x 150,528).
+template <bool PARTS>
+__device__ __forceinline__ void descent(const VALUE* x, float* w, float* sums, float* bias, float* delta, const float* rowLoss,
+                                        float* loss, int rows, int features, int classes, float rate, int wide) {
     const int extra = (classes + 2) / 2, chunk = int(blockIdx.x) - extra;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     if (chunk < 0) {
@@ -348,13 +361,16 @@ ENTRY(gradient)(const VALUE* x, float* w, float* bias, float* delta, const float
         return;
     }
     const int columns = (features + 3) / 4, col = chunk * 32 + lane, tile = blockIdx.y * TILE;
-    const float4* d = reinterpret_cast<const float4*>(deltaAt(delta, blockIdx.y, rows, 0));
+    const int each = PARTS ? ((rows + GROUP - 1) / GROUP + gridDim.z - 1) / gridDim.z * GROUP : rows;
+    const int begin = PARTS ? blockIdx.z * each : 0, own = PARTS ? max(0, min(each, rows - begin)) : rows;
+    const float4* d = reinterpret_cast<const float4*>(deltaAt(delta, blockIdx.y, rows, begin));
+    x += ptrdiff_t(begin) * features;
 
     float4 sum[TILE];
 #pragma unroll
     for (int c = 0; c < TILE; c++) sum[c] = make_float4(0, 0, 0, 0);
-    if (wide) accumulate<true, GROUP>(sum, x, d, rows, features, col, warp);
-    else accumulate<false, 1>(sum, x, d, rows, features, col, warp);
+    if (wide) accumulate<true, GROUP>(sum, x, d, own, features, col, warp);
+    else accumulate<false, 1>(sum, x, d, own, features, col, warp);
 
     __shared__ float4 other[2][TILE / 2][32];
 #pragma unroll
@@ -366,12 +382,46 @@ ENTRY(gradient)(const VALUE* x, float* w, float* bias, float* delta, const float
         const int at = tile + warp * (TILE / 2) + c;
         if (at >= classes) break;
         const float4 mine = warp ? sum[c + TILE / 2] : sum[c], theirs = other[1 - warp][c][lane];
-        float4* place = reinterpret_cast<float4*>(w) + ptrdiff_t(at) * columns + col;
-        float4 v = *place;
-        v.x -= rate * (mine.x + theirs.x);
-        v.y -= rate * (mine.y + theirs.y);
-        v.z -= rate * (mine.z + theirs.z);
-        v.w -= rate * (mine.w + theirs.w);
-        *place = v;
+        const float4 both = make_float4(mine.x + theirs.x, mine.y + theirs.y, mine.z + theirs.z, mine.w + theirs.w);
+        if (PARTS) reinterpret_cast<float4*>(sums)[(ptrdiff_t(blockIdx.z) * classes + at) * columns + col] = both;
+        else descend(reinterpret_cast<float4*>(w) + ptrdiff_t(at) * columns + col, both, rate);
     }
+}
+
+}  // namespace
+
+// The first (classes+2)/2 blocks sum biases and loss, the others own a chunk each.
+// 9 blocks a multiprocessor hold the 1176 chunks of the article's sample in one wave on 132
+// multiprocessors (8 took 1.2 to 1.3 times as long); 16 classes do not leave the registers for it.
+extern "C" __global__ void __launch_bounds__(GRADIENT, TILE > 10 ? 8 : 9)
+ENTRY(gradient)(const VALUE* x, float* w, float* sums, float* bias, float* delta, const float* rowLoss, float* loss,
+         int rows, int features, int classes, float rate, int wide) {
+    descent<false>(x, w, sums, bias, delta, rowLoss, loss, rows, features, classes, rate, wide);
+}
+
+// Where the features give too few blocks, several share a chunk: blockIdx.z of gridDim.z
+// takes that part of the rows and leaves its sum in sums, [part][class][feature] laid out
+// as the weights, for update.
+extern "C" __global__ void __launch_bounds__(GRADIENT, TILE > 10 ? 8 : 9)
+ENTRY(parts)(const VALUE* x, float* w, float* sums, float* bias, float* delta, const float* rowLoss, float* loss,
+      int rows, int features, int classes, float rate, int wide) {
+    descent<true>(x, w, sums, bias, delta, rowLoss, loss, rows, features, classes, rate, wide);
+}
+
+// Adds up what parts left, in their order, for each of `columns` columns of
+// all classes, and updates the weights.
+extern "C" __global__ void __launch_bounds__(UPDATE)
+ENTRY(update)(float* w, const float* sums, int parts, int columns, float rate) {
+    const int col = blockIdx.x * UPDATE + threadIdx.x;
+    if (col >= columns) return;
+    float4 sum = make_float4(0, 0, 0, 0);
+#pragma unroll 8
+    for (int part = 0; part < parts; part++) {
+        const float4 v = __ldcg(reinterpret_cast<const float4*>(sums) + ptrdiff_t(part) * columns + col);
+        sum.x += v.x;
+        sum.y += v.y;
+        sum.z += v.z;
+        sum.w += v.w;
+    }
+    descend(reinterpret_cast<float4*>(w) + col, sum, rate);
 }

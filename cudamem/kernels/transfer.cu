@@ -13,29 +13,31 @@ const int INDICES = 1024;  // held in shared memory at a time: 8 KiB
 const int FLIGHT = 4;      // loads of a thread under way at once
 
 // Copies rows samples of `units` values of T each, sample after sample, to dst; each
-// block one stretch of the batch. A read of host memory is a round trip over the
-// link (2 us), so the block first fetches the indices it needs: reading the index
+// of the blocks one stretch of the batch. A read of host memory is a round trip over the
+// link (2 us), so a block first fetches the indices it needs into `at`: reading the index
 // before each value would make that two round trips in a row.
 template <typename T>
-__device__ __forceinline__ void gather(T* dst, const T* dataset, const int64* index, int64 units, int rows) {
-    __shared__ int64 at[INDICES];
-    const int64 total = units * rows, share = (total + gridDim.x - 1) / gridDim.x;
-    const int64 begin = share * blockIdx.x, end = min(total, begin + share);
+__device__ __forceinline__ void collect(T* dst, const T* dataset, const int64* index, unsigned units, int rows,
+                                        int block, int blocks, int64* at) {
+    const int most = max(1u, min(unsigned(INDICES), 0x7fffffffu / units));  // rows at a time: values are counted in 32 bits
+    const int64 total = int64(units) * rows, share = (total + blocks - 1) / blocks;
+    const int64 begin = share * block, end = min(total, begin + share);
     for (int64 from = begin; from < end;) {
-        const int64 row0 = from / units, to = min(end, (row0 + INDICES) * units);
+        const int64 row0 = from / units, base = row0 * units, to = min(end, base + int64(most) * units);
         __syncthreads();
-        for (int i = threadIdx.x; i < INDICES && (row0 + i) * units < to; i += GATHER) at[i] = index[row0 + i] * units;
+        for (int i = threadIdx.x; i < most && base + int64(i) * units < to; i += GATHER) at[i] = index[row0 + i] * units;
         __syncthreads();
-        for (int64 u = from + threadIdx.x; u < to; u += FLIGHT * GATHER) {
+        const unsigned last = to - base;
+        for (unsigned u = from - base + threadIdx.x; u < last; u += FLIGHT * GATHER) {
             T v[FLIGHT];
 #pragma unroll
             for (int i = 0; i < FLIGHT; i++) {
-                const int64 k = u + i * GATHER, row = k / units;
-                if (k < to) v[i] = __ldcg(dataset + at[row - row0] + (k - row * units));
+                const unsigned k = u + i * GATHER, row = k / units;
+                if (k < last) v[i] = __ldcg(dataset + at[row] + (k - row * units));
             }
 #pragma unroll
             for (int i = 0; i < FLIGHT; i++)
-                if (u + i * GATHER < to) dst[u + i * GATHER] = v[i];
+                if (u + i * GATHER < last) dst[base + u + i * GATHER] = v[i];
         }
         from = to;
     }
@@ -50,16 +52,27 @@ __device__ __forceinline__ uint64 mix(uint64 x) {
 
 }  // namespace
 
-// By the widest value that divides a sample's length and every address.
-#define GATHERS(BYTES, T)                                                                   \
-    extern "C" __global__ void __launch_bounds__(GATHER)                                    \
-    gather_##BYTES(T* dst, const T* dataset, const int64* index, int64 units, int rows) {   \
-        gather(dst, dataset, index, units, rows);                                           \
+// Two parts of a batch, of which the first `blocks0` blocks take one and the rest the
+// other. A part's sample is `units` values of `width` bytes: 16, 8, 4 or 1, the widest
+// that divides its length and both addresses.
+extern "C" __global__ void __launch_bounds__(GATHER)
+gather(const int64* index,
+       void* dst0, const void* dataset0, int64 units0, int width0, int rows0, int blocks0,
+       void* dst1, const void* dataset1, int64 units1, int width1, int rows1, int blocks1) {
+    __shared__ int64 at[INDICES];
+    const bool first = int(blockIdx.x) < blocks0;
+    void* dst = first ? dst0 : dst1;
+    const void* dataset = first ? dataset0 : dataset1;
+    const unsigned units = first ? units0 : units1;
+    const int rows = first ? rows0 : rows1;
+    const int block = first ? blockIdx.x : blockIdx.x - blocks0, blocks = first ? blocks0 : blocks1;
+    switch (first ? width0 : width1) {
+    case 16: collect((uint4*)dst, (const uint4*)dataset, index, units, rows, block, blocks, at); break;
+    case 8: collect((uint2*)dst, (const uint2*)dataset, index, units, rows, block, blocks, at); break;
+    case 4: collect((unsigned*)dst, (const unsigned*)dataset, index, units, rows, block, blocks, at); break;
+    default: collect((uint8*)dst, (const uint8*)dataset, index, units, rows, block, blocks, at);
     }
-GATHERS(16, uint4)
-GATHERS(8, uint2)
-GATHERS(4, unsigned)
-GATHERS(1, uint8)
+}
 
 // cudamem.Digest of bytes at m (8-byte aligned), whose first word is number `first`.
 // The blocks add up in scratch[0]; the last to arrive, by the count in scratch[1],

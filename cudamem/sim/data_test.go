@@ -168,6 +168,11 @@ func TestDigestsAddUp(t *testing.T) {
 	})
 }
 
+// of is a part of a gather.
+func of(dataset *cudamem.HostBuffer, bytes, at int64) cudamem.GatherPart {
+	return cudamem.GatherPart{Dataset: dataset, Bytes: bytes, DstOffset: at}
+}
+
 func TestGather(t *testing.T) {
 	for _, full := range []bool{false, true} {
 		for _, sample := range []int64{1, 8, 63, 64, 3000, 70_001} {
@@ -176,25 +181,35 @@ func TestGather(t *testing.T) {
 					const samples, rows = 50, 37
 					digests := r.digester(full)
 					dataset, indices := r.filled(cudamem.Registered, samples*sample), r.filled(cudamem.Mapped, 8*(rows+1))
-					slot, s := r.memory(rows*sample+64), r.stream()
-					var want []byte
+					// A second part, one value of a sample each, behind the first.
+					const label, labelsAt = 9, 64
+					labels := r.filled(cudamem.Mapped, samples*label)
+					inputs := int64(labelsAt+rows*label+63) / 64 * 64
+					slot, s := r.memory(inputs+rows*sample), r.stream()
+					var want, wantLabels []byte
 					random := rand.New(rand.NewPCG(1, 2))
 					for row := range int64(rows) {
 						index := random.Int64N(samples)
 						binary.NativeEndian.PutUint64(indices.Bytes()[8+8*row:], uint64(index))
 						want = append(want, dataset.Bytes()[index*sample:(index+1)*sample]...)
+						wantLabels = append(wantLabels, labels.Bytes()[index*label:(index+1)*label]...)
 					}
-					r.must(r.d.Gather(s, slot, 64, dataset, sample, indices, 8, rows))
-					r.want("gather", r.end(s), 6*time.Microsecond+duration(float64(rows*sample)/12))
-					r.must(digests.Digest(s, slot, 64, rows*sample, 0, false))
+					parts := []cudamem.GatherPart{of(labels, label, labelsAt), of(dataset, sample, inputs)}
+					r.must(r.d.Gather(s, slot, indices, 8, rows, parts...))
+					// One operation: one latency, then all bytes.
+					r.want("gather", r.end(s), 6*time.Microsecond+duration(float64(rows*(sample+label))/12))
+					r.must(digests.Digest(s, slot, inputs, rows*sample, 0, false))
+					r.must(digests.Digest(s, slot, labelsAt, rows*label, 0, true))
 					r.must(s.Synchronize())
-					if digests.Value(0) != digestOf(want, 64, full) {
+					if digests.Value(0) != digestOf(want, inputs, full)+digestOf(wantLabels, labelsAt, full) {
 						t.Error("not the samples asked for")
 					}
-					binary.NativeEndian.PutUint64(indices.Bytes()[8:], samples) // undefined, but no crash
-					r.must(r.d.Gather(s, slot, 64, dataset, sample, indices, 8, rows))
+					r.must(r.d.Gather(s, slot, indices, 8, rows, parts[1]))
 					r.must(s.Synchronize())
-					r.free(dataset, indices, slot)
+					binary.NativeEndian.PutUint64(indices.Bytes()[8:], samples) // undefined, but no crash
+					r.must(r.d.Gather(s, slot, indices, 8, rows, parts...))
+					r.must(s.Synchronize())
+					r.free(dataset, indices, labels, slot)
 				})
 			})
 		}

@@ -183,10 +183,14 @@ func TestMisuse(t *testing.T) {
 			"digest off the lines":     digests.Digest(s, slot, 8, 8, 0, false),
 			"digest of pinned memory":  digests.Digest(s, host, 0, 64, 0, false),
 			"digest past the buffer":   digests.Digest(s, slot, 0, 65, 0, false),
-			"gather from pageable":     r.d.Gather(s, slot, 0, pageable, 8, host, 0, 1),
-			"gather past the buffer":   r.d.Gather(s, slot, 0, host, 8, host, 0, 9),
-			"gather past the indices":  r.d.Gather(s, slot, 0, host, 1, host, 0, 9),
-			"gather of nothing":        r.d.Gather(s, slot, 0, host, 0, host, 0, 1),
+			"gather from pageable":     r.d.Gather(s, slot, host, 0, 1, of(pageable, 8, 0)),
+			"gather by pageable":       r.d.Gather(s, slot, pageable, 0, 1, of(host, 8, 0)),
+			"gather past the buffer":   r.d.Gather(s, slot, host, 0, 9, of(host, 8, 0)),
+			"gather to past its end":   r.d.Gather(s, slot, host, 0, 2, of(host, 8, 0), of(host, 8, 56)),
+			"gather past the indices":  r.d.Gather(s, slot, host, 0, 9, of(host, 1, 0)),
+			"gather of nothing":        r.d.Gather(s, slot, host, 0, 1, of(host, 0, 0)),
+			"gather of no part":        r.d.Gather(s, slot, host, 0, 1),
+			"gather of three parts":    r.d.Gather(s, slot, host, 0, 1, of(host, 8, 0), of(host, 8, 8), of(host, 8, 16)),
 		} {
 			if err == nil {
 				t.Errorf("%s: no error", name)

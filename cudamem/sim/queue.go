@@ -12,14 +12,14 @@ type action struct {
 	number uint64 // of queueing
 	kind   actionKind
 
-	dst, src []byte // copy, gather: the destination; copy, digest: the source
+	dst, src []byte // copy: the destination; copy, digest: the source
 	from     int64  // copy: where src lies in the whole copy
 	total    int64  // copy: the length of the whole copy
 	full     bool   // every byte, not only lines
 	inline   []byte // copy: src, if it was taken along; its capacity is kept
 
-	dataset, index []byte // gather
-	sampleBytes    int64  //
+	parts [mostParts]gathered // gather; one that is not there has nothing to do
+	index []byte              //
 
 	digester *digester
 	cell     int
@@ -137,7 +137,9 @@ func (a *action) run() {
 	case copies:
 		move(a.dst, a.src, a.from, a.total, a.full)
 	case gathers:
-		a.gather()
+		for i := range a.parts {
+			a.parts[i].gather(a.index, a.full)
+		}
 	case digests:
 		a.digest()
 	}
@@ -162,28 +164,6 @@ func move(dst, src []byte, from, total int64, full bool) {
 }
 
 // gather moves the lines of the destination, each from the samples that it is made of.
-func (a *action) gather() {
-	if a.full {
-		a.gatherRange(0, int64(len(a.dst)))
-		return
-	}
-	for at, n := range cudamem.Lines(int64(len(a.dst))) {
-		a.gatherRange(at, n)
-	}
-}
-
-func (a *action) gatherRange(at, n int64) {
-	for n > 0 {
-		row, offset := at/a.sampleBytes, at%a.sampleBytes
-		part := min(n, a.sampleBytes-offset)
-		// An index outside the data set leaves what was there, which a check then finds.
-		if sample := indexAt(a.index, row); sample >= 0 && sample < int64(len(a.dataset))/a.sampleBytes {
-			copy(a.dst[at:at+part], a.dataset[sample*a.sampleBytes+offset:])
-		}
-		at, n = at+part, n-part
-	}
-}
-
 func (a *action) digest() {
 	var sum uint64
 	if a.full {

@@ -249,11 +249,12 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr *seen, void *p, unsigned int flag
 
 struct CUevent_st { uint64_t recorded, done; int held; struct timespec at; };
 
-#define MOST 12 /* arguments of a kernel */
+#define MOST 13 /* arguments of a kernel */
 typedef union { void *p; int i; float f; long long l; } value;
+struct grid { int x, y, z; };
 struct CUfunc_st {
 	const char *name, *arguments; /* p pointer, i int, l 64 bits, f float */
-	void (*run)(const struct CUfunc_st *, int gridX, const value *);
+	void (*run)(const struct CUfunc_st *, struct grid, const value *);
 };
 
 struct op {
@@ -264,7 +265,7 @@ struct op {
 	CUevent event;
 	uint64_t number;
 	CUfunction kernel;
-	int gridX;
+	struct grid grid;
 	value v[MOST];
 	struct op *next;
 };
@@ -306,7 +307,7 @@ static void *work(void *of) {
 				slow();
 				memcpy(o->to, o->from, o->bytes);
 			} else {
-				o->kernel->run(o->kernel, o->gridX, o->v);
+				o->kernel->run(o->kernel, o->grid, o->v);
 			}
 			pthread_mutex_lock(&lock);
 		}
@@ -502,11 +503,11 @@ static float *deltaAt(float *delta, int tile, int rows, int row, int class_) {
 }
 
 /* x w partial rows features classes sliceChunks rowWarps wide: all in the first partial. */
-static void forward(const struct CUfunc_st *f, int gridX, const value *v) {
+static void forward(const struct CUfunc_st *f, struct grid g, const value *v) {
 	const void *x = v[0].p;
 	const float *w = v[1].p;
 	float *partial = v[2].p;
-	int rows = v[3].i, features = v[4].i, classes = v[5].i, partials = gridX * (16 / v[7].i);
+	int rows = v[3].i, features = v[4].i, classes = v[5].i, partials = g.x * (16 / v[7].i);
 	size_t stride = (features + 3) / 4 * 4;
 	for (int r = 0; r < rows; r++)
 		for (int c = 0; c < classes; c++) {
@@ -517,12 +518,12 @@ static void forward(const struct CUfunc_st *f, int gridX, const value *v) {
 }
 
 /* partial partials bias labels labelStride delta rowLoss rows classes */
-static void loss(const struct CUfunc_st *f, int gridX, const value *v) {
+static void loss(const struct CUfunc_st *f, struct grid g, const value *v) {
 	const float *partial = v[0].p, *bias = v[2].p;
 	float *delta = v[5].p, *rowLoss = v[6].p;
 	int partials = v[1].i, rows = v[7].i, classes = v[8].i, tile = tileOf(f);
 	double *logit = malloc(classes * sizeof *logit);
-	for (int r = 0; r < gridX; r++) {
+	for (int r = 0; r < g.x; r++) {
 		double largest = -INFINITY, sum = 0;
 		for (int c = 0; c < classes; c++) {
 			if (r >= rows) {
@@ -544,39 +545,52 @@ static void loss(const struct CUfunc_st *f, int gridX, const value *v) {
 	free(logit);
 }
 
-/* x w bias delta rowLoss loss rows features classes rate wide */
-static void gradient(const struct CUfunc_st *f, int gridX, const value *v) {
-	(void)gridX;
+/* x w sums bias delta rowLoss loss rows features classes rate wide: as parts, all in the first sum. */
+static void gradient(const struct CUfunc_st *f, struct grid grid, const value *v) {
 	const void *x = v[0].p;
-	float *w = v[1].p, *bias = v[2].p, *delta = v[3].p, *rowLoss = v[4].p;
-	int rows = v[6].i, features = v[7].i, classes = v[8].i, tile = tileOf(f);
+	float *w = v[1].p, *sums = v[2].p, *bias = v[3].p, *delta = v[4].p, *rowLoss = v[5].p;
+	int rows = v[7].i, features = v[8].i, classes = v[9].i, tile = tileOf(f);
 	size_t stride = (features + 3) / 4 * 4;
 	double total = 0;
+	int parts = !strncmp(f->name, "parts", 5);
+	if (parts) memset(sums, 0, grid.z * classes * stride * sizeof *sums);
 	for (int r = 0; r < rows; r++) total += rowLoss[r];
-	*(float *)v[5].p = total / rows;
+	*(float *)v[6].p = total / rows;
 	for (int c = 0; c < classes; c++) {
 		double b = 0;
 		for (int r = 0; r < rows; r++) b += *deltaAt(delta, tile, rows, r, c);
-		bias[c] -= v[9].f * b;
+		bias[c] -= v[10].f * b;
 		for (int i = 0; i < features; i++) {
 			double g = 0;
 			for (int r = 0; r < rows; r++) g += at(f, x, (size_t)r * features + i) * *deltaAt(delta, tile, rows, r, c);
-			w[c * stride + i] -= v[9].f * g;
+			if (parts) sums[c * stride + i] = g;
+			else w[c * stride + i] -= v[10].f * g;
 		}
 	}
 }
 
-/* dst dataset index units rows */
-static void gather(const struct CUfunc_st *f, int gridX, const value *v) {
-	(void)gridX;
-	size_t bytes = v[3].l * atoi(strrchr(f->name, '_') + 1);
-	for (int r = 0; r < v[4].i; r++)
-		memcpy((char *)v[0].p + r * bytes, (char *)v[1].p + ((int64_t *)v[2].p)[r] * bytes, bytes);
+/* w sums parts columns rate */
+static void update(const struct CUfunc_st *f, struct grid grid, const value *v) {
+	(void)f, (void)grid;
+	float *w = v[0].p, *sums = v[1].p;
+	size_t n = (size_t)v[3].i * 4;
+	for (size_t i = 0; i < n; i++)
+		for (int part = 0; part < v[2].i; part++) w[i] -= v[4].f * sums[part * n + i];
+}
+
+/* index, and of each of two parts dst dataset units width rows blocks */
+static void gather(const struct CUfunc_st *f, struct grid g, const value *v) {
+	(void)f, (void)g;
+	for (const value *part = v + 1; part <= v + 7; part += 6) {
+		size_t bytes = part[2].l * part[3].i;
+		for (int r = 0; part[5].i && r < part[4].i; r++)
+			memcpy((char *)part[0].p + r * bytes, (char *)part[1].p + ((int64_t *)v[0].p)[r] * bytes, bytes);
+	}
 }
 
 /* m bytes first scratch cell add */
-static void digest(const struct CUfunc_st *f, int gridX, const value *v) {
-	(void)f, (void)gridX;
+static void digest(const struct CUfunc_st *f, struct grid g, const value *v) {
+	(void)f, (void)g;
 	uint64_t sum = 0;
 	for (long long i = 0; i < v[1].l; i += 8) {
 		uint64_t x = 0;
@@ -592,12 +606,13 @@ static void digest(const struct CUfunc_st *f, int gridX, const value *v) {
 
 #define LAYER(TYPE, TILE) \
 	{"forward_" TYPE "_" TILE, "pppiiiiii", forward}, {"loss_" TYPE "_" TILE, "pipplppii", loss}, \
-	{"gradient_" TYPE "_" TILE, "ppppppiiifi", gradient}
+	{"gradient_" TYPE "_" TILE, "pppppppiiifi", gradient}, \
+	{"parts_" TYPE "_" TILE, "pppppppiiifi", gradient}, \
+	{"update_" TYPE "_" TILE, "ppiif", update}
 static struct CUfunc_st functions[] = {
 	LAYER("float", "10"), LAYER("float", "16"), LAYER("half16", "10"), LAYER("half16", "16"),
 	LAYER("uint8", "10"), LAYER("uint8", "16"), LAYER("int64", "10"), LAYER("int64", "16"),
-	{"gather_16", "pppli", gather}, {"gather_8", "pppli", gather}, {"gather_4", "pppli", gather}, {"gather_1", "pppli", gather},
-	{"digest", "pllppi", digest},
+	{"gather", "p" "ppliii" "ppliii", gather}, {"digest", "pllppi", digest},
 };
 
 struct CUmod_st { char *image; };
@@ -633,9 +648,9 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
 	unsigned int blockY, unsigned int blockZ, unsigned int shared, CUstream s, void **arguments, void **extra) {
 	CONTEXT;
-	if (!gridX || !gridY || gridZ != 1 || blockX < 32 || blockX > 1024 || blockX % 32 || blockY != 1 || blockZ != 1 || shared || extra)
+	if (!gridX || !gridY || !gridZ || blockX < 32 || blockX > 1024 || blockX % 32 || blockY != 1 || blockZ != 1 || shared || extra)
 		return CUDA_ERROR_INVALID_VALUE;
-	struct op o = {.kind = KERNEL, .kernel = f, .gridX = gridX};
+	struct op o = {.kind = KERNEL, .kernel = f, .grid = {gridX, gridY, gridZ}};
 	for (int i = 0; f->arguments[i]; i++) {
 		int wide = f->arguments[i] == 'p' || f->arguments[i] == 'l';
 		memcpy(&o.v[i], arguments[i], wide ? 8 : 4);
