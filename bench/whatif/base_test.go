@@ -168,6 +168,35 @@ func TestRealDeviceByArithmetic(t *testing.T) {
 	}
 }
 
+// TestSpansAreDrawn: the seed decides which; a last batch that is not full has none.
+func TestSpansAreDrawn(t *testing.T) {
+	r := realResult(t)
+	for _, lane := range r.Sides[0].Trace.Lanes {
+		for i := range lane.Spans {
+			lane.Spans[i].Dur = lane.Spans[i].Dur * time.Duration(50+i) / 80
+		}
+	}
+	r.Sides[0].Plan.LastRows = 1
+	walls := map[time.Duration]bool{}
+	for _, seed := range []string{"seed=0", "seed=1", "seed=1"} {
+		base, err := with(FromResult(r, "", nil))(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := base.Predict()
+		if err != nil {
+			t.Fatal(err)
+		}
+		walls[p.Wall] = true
+		if from := p.Origins[0].From; from != "63 of 64 spans (thinned, or of batches that are not full)" {
+			t.Error(from)
+		}
+	}
+	if len(walls) != 2 {
+		t.Errorf("two seeds, the second twice, gave %v", walls)
+	}
+}
+
 // TestWhatCannotBePredicted says what is missing, and how to give it.
 func TestWhatCannotBePredicted(t *testing.T) {
 	for name, c := range map[string]struct {

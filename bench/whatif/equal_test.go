@@ -136,6 +136,7 @@ func TestEqualsTheRealPipeline(t *testing.T) {
 			continue
 		}
 		sameStages(t, c, got.Trace, real.Sides[0].Trace)
+		disjoint(t, got.Trace)
 	}
 }
 
