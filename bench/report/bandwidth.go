@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/plot/vg/draw"
 
+	"pinscope/bench/bandwidth"
 	"pinscope/bench/units"
 )
 
@@ -26,6 +27,27 @@ type BandwidthLine struct {
 type BandwidthPoint struct {
 	Bytes int64
 	GBps  *float64
+}
+
+// BandwidthOf takes one direction of a bandwidth test: the median rate of each
+// kind of memory at each size.
+func BandwidthOf(r *bandwidth.Result, d bandwidth.Direction) Bandwidth {
+	b := Bandwidth{LinkGBps: r.Link.LimitGBps}
+	at := map[string]int{}
+	for i := range r.Cells {
+		cell := &r.Cells[i]
+		if cell.Direction != d {
+			continue
+		}
+		name := cell.Kind.String()
+		if _, known := at[name]; !known {
+			at[name] = len(b.Lines)
+			b.Lines = append(b.Lines, BandwidthLine{Name: name})
+		}
+		line := &b.Lines[at[name]]
+		line.Points = append(line.Points, BandwidthPoint{cell.Bytes, cell.GBps.Median})
+	}
+	return b
 }
 
 // plausibleOver is how far over the link's limit a rate may be before it is

@@ -213,6 +213,33 @@ func experiment() *pressure.Outcome {
 	return o
 }
 
+// experimentResult holds pinned ballast, then pageable.
+func experimentResult() *bench.ExperimentResult {
+	r := comparison()
+	pageable := experiment()
+	pageable.Kind, pageable.RateKnee, pageable.CacheKnee = "pageable", nil, nil
+	return &bench.ExperimentResult{Simulated: true, Tool: r.Tool, Started: r.Started, Command: "pinscope pressure --against pageable",
+		Host: r.Host, Device: r.Device, Config: r.Sides[1].Config, Plan: r.Sides[1].Plan, UpTo: 0.8, PerStep: 5 * time.Second,
+		CacheFileBytes: 1 << 30, Complete: true, Outcomes: []pressure.Outcome{*experiment(), *pageable},
+		Notes:    []string{"pinned on the simulated GPU is mlock: its limit is 8 MiB here"},
+		Sentence: "SIMULATED: 5 GiB of pinned memory were held without harm; throughput falls by 21.0 % once 6 GiB are held; with 5 GiB it was still good."}
+}
+
+// ladder is a result of six rungs, the last one aside.
+func ladder() *bench.Result {
+	r := comparison()
+	r.Kind, r.Comparison, r.Ladder = bench.KindLadder, nil, &bench.Ladder{Steps: []bench.LadderStep{{Side: 5, Against: 3, Aside: true}}}
+	base := r.Sides
+	r.Sides = nil
+	for i, rung := range rungs() {
+		s := base[min(i, 1)]
+		s.Label, s.Name = "", rung.Name
+		s.SamplesPerS.Median, s.SamplesPerS.Interval = &rung.SamplesPerS, &stats.Interval{Lo: rung.Lo, Hi: rung.Hi, Level: 0.96}
+		r.Sides = append(r.Sides, s)
+	}
+	return r
+}
+
 func scaling() []ScalingLine {
 	var lines []ScalingLine
 	for i, name := range []string{"pin off", "pin thread", "pin direct"} {

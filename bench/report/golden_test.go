@@ -24,7 +24,8 @@ func TestGolden(t *testing.T) {
 		"bandwidth.png": ExampleBandwidthBySize, "memoryplan.png": ExampleMemoryPlan, "scaling.png": ExampleWorkerScaling,
 		"sweep.png": ExampleSweepMap, "ladder.png": ExampleLadder, "experiment.png": ExamplePressureExperiment,
 		"busy.png": ExampleGPUBusy, "queue.png": ExampleQueueDepth, "memory.png": ExampleMemoryUse,
-		"report.png": ExampleWritePNG, "report_dark.png": ExampleWritePNG_dark,
+		"report_ladder.png": ExampleWritePNG_ladder, "report_experiment.png": ExampleWriteExperimentPNG,
+		"rates.png": ExampleRates, "report.png": ExampleWritePNG, "report_dark.png": ExampleWritePNG_dark,
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer os.Remove(filepath.Join("testdata", name))
@@ -145,6 +146,30 @@ func ExampleWritePNG_dark() {
 	defer file.Close()
 	o := Options{DPI: 96, Dark: true, Language: Chinese}
 	if err := WritePNG(file, withMemory(comparison()), o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func ExampleRates() { save(Rates(Look{}, ladder().Sides), "rates.png") }
+
+func ExampleWritePNG_ladder() {
+	file, err := os.Create("testdata/report_ladder.png")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	if err := WritePNG(file, withMemory(ladder()), Options{DPI: 96}); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func ExampleWriteExperimentPNG() {
+	file, err := os.Create("testdata/report_experiment.png")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	if err := WriteExperimentPNG(file, experimentResult(), Options{DPI: 96}); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -1,9 +1,12 @@
 package report
 
 import (
+	"image/color"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg/draw"
 
+	"pinscope/bench"
 	"pinscope/bench/units"
 )
 
@@ -12,6 +15,65 @@ type Rung struct {
 	Name        string
 	SamplesPerS float64
 	Lo, Hi      float64 // 95 % interval of it; both 0 or NaN: none
+}
+
+// RungsOf takes the rungs of a result's ladder, those climbed, in their order. A
+// rung without a throughput is NaN and will be counted as left out.
+func RungsOf(r *bench.Result) []Rung {
+	aside := map[int]bool{}
+	if r.Ladder != nil {
+		for _, step := range r.Ladder.Steps {
+			aside[step.Side] = step.Aside
+		}
+	}
+	var rungs []Rung
+	for i := range r.Sides {
+		if aside[i] {
+			continue
+		}
+		s := &r.Sides[i]
+		rung := Rung{Name: s.Name, SamplesPerS: orNaN(s.SamplesPerS.Median)}
+		if in := s.SamplesPerS.Interval; in != nil {
+			rung.Lo, rung.Hi = in.Lo, in.Hi
+		}
+		rungs = append(rungs, rung)
+	}
+	return rungs
+}
+
+// Rates shows the median throughput of each side as a bar with its interval: the
+// runs of a sweep.
+func Rates(look Look, sides []bench.Side) *Chart {
+	c := &Chart{look: look, title: look.say(ratesTitle)}
+	intervals := flatWhiskers{ink: look.theme().ink}
+	var all []bar
+	var names []string
+	most, missing := 0.0, 0
+	for i := len(sides) - 1; i >= 0; i-- {
+		rate := orNaN(sides[i].SamplesPerS.Median)
+		if !drawable(rate) || rate < 0 {
+			missing++
+			continue
+		}
+		at := float64(len(names))
+		names = append(names, sideTitle(&sides[i]))
+		all = append(all, bar{to: rate, at: at, ink: look.line(0), text: units.Number(rate, 0), beside: true})
+		most = max(most, rate)
+		if in := sides[i].SamplesPerS.Interval; in != nil && drawable(in.Lo) && drawable(in.Hi) {
+			intervals.add(at, in.Lo, in.Hi)
+			most = max(most, in.Hi)
+		}
+	}
+	c.noteLeftOut(missing)
+	if len(names) == 0 {
+		c.empty = true
+		return c
+	}
+	c.x = axis{title: look.say(throughputAxis)}
+	c.x.spanExactly(0, max(most, 1)*1.1)
+	c.y = axis{names: names, min: -0.5, max: float64(len(names)) - 0.5}
+	c.plotters = []plot.Plotter{bars{look: look, all: all, thick: 0.6}, intervals}
+	return c
 }
 
 // Ladder shows a comparison that switches one thing on at a time: each bar
@@ -86,9 +148,7 @@ func index(b bool) int {
 // they do not strike through the bar's text.
 type flatWhiskers struct {
 	at, lo, hi []float64
-	ink        interface {
-		RGBA() (r, g, b, a uint32)
-	}
+	ink        color.Color
 }
 
 func (w *flatWhiskers) add(at, lo, hi float64) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"image"
 	"image/color"
 	"io"
 	"slices"
@@ -45,16 +46,24 @@ const (
 // WritePNG writes a result's report as a PNG of one page that carries the result;
 // [Extract] takes it out again.
 func WritePNG(w io.Writer, r *bench.Result, o Options) error {
-	dpi := o.DPI
-	if dpi == 0 {
-		dpi = defaultDPI
-	}
-	dots := func(l vg.Length) int { return int(l.Dots(float64(dpi)) + 0.5) }
-	img, err := picture(dots(pageWidth), dots(pageHeight), dpi, page{r, o, o.look(r)}.draw)
+	img, err := pagePicture(o, page{r, o, o.look(r)}.draw)
 	if err != nil {
 		return err
 	}
-	return writePNG(w, img, dpi, r)
+	return writePNG(w, img, o.dpi(), &carried{resultKeyword, r})
+}
+
+func (o Options) dpi() int {
+	if o.DPI == 0 {
+		return defaultDPI
+	}
+	return o.DPI
+}
+
+// pagePicture draws a page of A4.
+func pagePicture(o Options, paint func(draw.Canvas)) (image.Image, error) {
+	dots := func(l vg.Length) int { return int(l.Dots(float64(o.dpi())) + 0.5) }
+	return picture(dots(pageWidth), dots(pageHeight), o.dpi(), paint)
 }
 
 // WriteSVG writes a result's report as an SVG of one page. Its texts are texts:
@@ -86,7 +95,11 @@ func (p page) draw(to draw.Canvas) {
 	upper, lower := split(left, height*0.515, false)
 	p.drawTimelines(upper)
 	StageBars(p.look, p.r.Sides).Draw(lower)
-	upper, lower = split(right, height*0.27, false)
+	answer := 0.27
+	if len(p.r.Sides) > 2 {
+		answer = 0.4 // a row for each side
+	}
+	upper, lower = split(right, height*vg.Length(answer), false)
 	p.drawSpeed(upper)
 	p.drawMemory(lower)
 	p.drawTexts(draw.Crop(texts, chartInset, -chartInset, 0, -4))
@@ -241,13 +254,19 @@ func indexOfKey(keys []key, text string) int {
 	return -1
 }
 
-// drawSpeed draws the speed-up, or the repeats of a single run.
+// drawSpeed draws the answer: the speed-up, the rungs of a ladder, the runs of a
+// sweep, or the repeats of a single run.
 func (p page) drawSpeed(to draw.Canvas) {
-	if p.r.Kind == bench.KindCompare {
+	switch p.r.Kind {
+	case bench.KindCompare:
 		SpeedUp(p.look, p.r.Comparison).Draw(to)
-		return
+	case bench.KindLadder:
+		Ladder(p.look, RungsOf(p.r)).Draw(to)
+	case bench.KindSweep:
+		Rates(p.look, p.r.Sides).Draw(to)
+	default:
+		Throughput(p.look, p.r.Sides).Draw(to)
 	}
-	Throughput(p.look, p.r.Sides).Draw(to)
 }
 
 // drawMemory draws memory over the whole run with the time lost waiting for it
@@ -257,11 +276,13 @@ func (p page) drawMemory(to draw.Canvas) {
 	if p.r.Pressure != nil {
 		m := MemoryOf(p.r.Pressure, p.r.Limits)
 		use, stall := MemoryUse(p.look, m, Window{}), MemoryStall(p.look, m, Window{})
-		use.shadeRepeats(p.r.Sides, m.window(Window{}))
+		if len(p.r.Sides) == 2 {
+			use.shadeRepeats(p.r.Sides, m.window(Window{}))
+		}
 		if !use.empty {
 			charts = append(charts, use)
 		}
-		if !stall.empty {
+		if !stall.empty && len(p.r.Sides) <= 2 { // else there is no room
 			charts = append(charts, stall)
 		}
 	}

@@ -38,8 +38,14 @@ var (
 	ErrNoResult = errors.New("a PNG picture that carries no Pinscope result")
 )
 
+// carried is a result that travels in a picture.
+type carried struct {
+	keyword string // Latin letters, at most 79
+	result  any    // to be written as JSON
+}
+
 // writePNG writes a picture, with its DPI and, unless it is nil, a result.
-func writePNG(w io.Writer, img image.Image, dpi int, r *bench.Result) error {
+func writePNG(w io.Writer, img image.Image, dpi int, r *carried) error {
 	var plain bytes.Buffer
 	encoder := png.Encoder{CompressionLevel: png.DefaultCompression}
 	if err := encoder.Encode(&plain, img); err != nil {
@@ -51,7 +57,7 @@ func writePNG(w io.Writer, img image.Image, dpi int, r *bench.Result) error {
 	out.Write(plain.Bytes()[:header])
 	writeChunk(out, "pHYs", physical(dpi))
 	if r != nil {
-		text, err := resultText(r)
+		text, err := r.text()
 		if err != nil {
 			return err
 		}
@@ -70,14 +76,14 @@ func physical(dpi int) []byte {
 	return append(content, 1)
 }
 
-// resultText is the content of iTXt: keyword, compressed or not, method, language,
+// text is the content of iTXt: keyword, compressed or not, method, language,
 // keyword in that language, text.
-func resultText(r *bench.Result) ([]byte, error) {
+func (r *carried) text() ([]byte, error) {
 	var out bytes.Buffer
-	out.WriteString(resultKeyword)
+	out.WriteString(r.keyword)
 	out.Write([]byte{0, 1, 0, 0, 0})
 	packed := zlib.NewWriter(&out)
-	if err := json.NewEncoder(packed).Encode(r); err != nil {
+	if err := json.NewEncoder(packed).Encode(r.result); err != nil {
 		return nil, fmt.Errorf("report: encode result: %w", err)
 	}
 	if err := packed.Close(); err != nil {

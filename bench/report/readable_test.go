@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"pinscope/bench"
 	"pinscope/bench/report/fonts"
 	"pinscope/bench/stats"
 	"pinscope/bench/trace"
@@ -61,7 +62,10 @@ func TestReportIsReadable(t *testing.T) {
 	bare.Sides[0].Typical, bare.Sides[1].Repeats = nil, nil
 	empty := comparison()
 	empty.Sides, empty.Comparison = nil, nil
+	swept := ladder()
+	swept.Kind = bench.KindSweep
 	for name, p := range map[string]page{
+		"ladder": {r: ladder()}, "sweep": {r: swept},
 		"compare": {r: comparison()}, "chinese": {r: comparison(), o: Options{Language: Chinese}}, "long": {r: long},
 		"run": {r: single}, "64 workers": {r: many}, "no traces": {r: bare}, "no sides": {r: empty},
 		"memory": {r: withMemory(comparison())},
@@ -80,6 +84,32 @@ func TestReportIsReadable(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestExperimentReportIsReadable(t *testing.T) {
+	none := experimentResult()
+	none.Outcomes, none.Notes, none.Config = nil, nil, bench.Config{}
+	uncached := experimentResult()
+	uncached.CacheFileBytes = 0
+	for name, e := range map[string]*bench.ExperimentResult{"both": experimentResult(), "none": none, "no cache": uncached} {
+		for _, language := range []Language{English, Chinese} {
+			p := newExperimentPage(e, Options{Language: language})
+			labels := readable(t, pageWidth, pageHeight, p.draw)
+			if !has(labels, p.look.say(simulatedBand)) {
+				t.Errorf("%s: no band", name)
+			}
+			if got, want := has(labels, p.look.say(cacheTitle)), name == "both"; got != want {
+				t.Errorf("%s: a chart of cached files: %v", name, got)
+			}
+		}
+	}
+}
+
+func TestLadderLeavesSideStepsOut(t *testing.T) {
+	r := ladder()
+	if got := RungsOf(r); len(got) != len(r.Sides)-1 || got[4].Name != "+ own copy stream" || got[4].Lo != 4330 {
+		t.Errorf("rungs %+v", got)
 	}
 }
 

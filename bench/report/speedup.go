@@ -125,10 +125,14 @@ func hollow(n int) draw.GlyphDrawer {
 	return []draw.GlyphDrawer{draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}}[n%3]
 }
 
-// sideTitle is a side's letter and what is compared about it.
+// sideTitle is a side's letter and what sets it apart.
 func sideTitle(s *bench.Side) string {
-	if s.Label == "" {
-		return s.Config.Summary()
+	name := s.Name
+	if name == "" {
+		name = s.Config.Summary()
 	}
-	return s.Label + ": " + s.Config.Summary()
+	if s.Label == "" {
+		return name
+	}
+	return s.Label + ": " + name
 }

@@ -95,6 +95,7 @@ const (
 	idealKey
 	sweepTitle
 	ladderTitle
+	ratesTitle
 	gainKey
 	lossKey
 	ballastTitle
@@ -136,6 +137,9 @@ const (
 	rowHost
 	rowMemoryTotal
 	rowDate
+	rowUpTo
+	rowPerStep
+	rowCacheFile
 	rowAvailable
 	rowMemlock
 	rowInside
@@ -222,6 +226,7 @@ var phraseText = [phrases][2]string{
 	idealKey:          {"in proportion to workers", "与线程数成正比"},
 	sweepTitle:        {"Sweep", "扫描"},
 	ladderTitle:       {"Step by step", "逐步对比"},
+	ratesTitle:        {"Throughput, median", "吞吐中位数"},
 	gainKey:           {"faster", "更快"},
 	lossKey:           {"slower", "更慢"},
 	ballastTitle:      {"Throughput as memory is taken away", "内存被占用时的吞吐"},
@@ -267,6 +272,9 @@ var phraseText = [phrases][2]string{
 	rowInside:         {"runs inside", "运行于"},
 	tryThis:           {"try %s", "建议 %s"},
 	duringSide:        {"while %s runs", "%s 运行时"},
+	rowUpTo:           {"up to, of available", "上限（占可用内存）"},
+	rowPerStep:        {"time of a step", "每步用时"},
+	rowCacheFile:      {"cached file", "缓存文件"},
 	rowDate:           {"date", "日期"},
 	rowTool:           {"Pinscope", "Pinscope"},
 	rowClock:          {"device clock", "设备时钟"},
