@@ -26,8 +26,8 @@ func TestTimelineIsTheDevice(t *testing.T) {
 				r.must(err)
 				pinned, pageable, slot := r.host(cudamem.Pinned, 8<<20), r.host(cudamem.Pageable, 8<<20), r.memory(8<<20)
 				random := rand.New(rand.NewPCG(1, 1))
-				for i := range 200 {
-					now, bytes := r.clock.Now(), int64(1+random.IntN(8<<random.IntN(21)))
+				for i := range 1000 {
+					now, bytes := r.clock.Now(), int64(1+random.IntN(64<<random.IntN(18)))
 					switch random.IntN(4) {
 					case 0:
 						r.must(s.CopyHtoD(slot, 0, pinned, 0, bytes))
@@ -43,7 +43,7 @@ func TestTimelineIsTheDevice(t *testing.T) {
 					default:
 						r.clock.SleepUntil(now + time.Duration(random.IntN(int(time.Millisecond))))
 					}
-					if got, want := q.Record(r.clock.Now()), max(r.end(s), r.clock.Now()); got != want {
+					if got, want := q.Record(r.clock.Now()), max(s.(*stream).end(), r.clock.Now()); got != want {
 						t.Fatalf("operation %d: done at %v, in fact %v", i, got, want)
 					}
 				}
