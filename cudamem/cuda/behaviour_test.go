@@ -265,6 +265,8 @@ func TestNothingAllocated(t *testing.T) {
 	l := newLayer(t, d, cudamem.LinearSpec{Features: 8, Classes: 2, MaxRows: 4, Cells: 1})
 	g := newDigester(t, d, 1)
 	parts := []cudamem.GatherPart{{Dataset: mapped, Bytes: 64}, {Dataset: mapped, Bytes: 8, DstOffset: 128}}
+	big, long := newDevice(t, d, 3<<20), newHost(t, d, cudamem.Mapped, 1<<20)
+	longParts := []cudamem.GatherPart{{Dataset: long, Bytes: 1 << 20}}
 	for name, f := range map[string]func() error{
 		"CopyHtoD":    func() error { return s.CopyHtoD(gpu, 0, src, 0, 4096) },
 		"CopyDtoH":    func() error { return s.CopyDtoH(src, 0, gpu, 0, 4096) },
@@ -276,6 +278,7 @@ func TestNothingAllocated(t *testing.T) {
 		"Synchronize": s.Synchronize,
 		"Step":        func() error { return l.Step(s, gpu, 32, 0, 8, 4, 0) },
 		"Gather":      func() error { return d.Gather(s, gpu, mapped, 0, 2, parts...) },
+		"Gather long": func() error { return d.Gather(s, big, mapped, 0, 3, longParts...) }, // with a copy beside
 		"Digest":      func() error { return g.Digest(s, gpu, 0, 4096, 0, false) },
 	} {
 		if got := testing.AllocsPerRun(20, func() { must(t, f()) }); got != 0 {

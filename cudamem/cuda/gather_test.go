@@ -68,6 +68,29 @@ func TestGather(t *testing.T) {
 	}
 }
 
+// What the copy engine fetches beside the kernel comes behind what was queued before, and
+// ahead of what is queued after.
+func TestGatherKeepsOrder(t *testing.T) {
+	t.Setenv("PINSCOPE_STANDIN_COPY_US", "2000")
+	const sample, rows = 600_000, 8
+	d := open(t)
+	s := newStream(t, d)
+	data, index := newHost(t, d, cudamem.Mapped, sample), newHost(t, d, cudamem.Mapped, rows*8) // all indices 0
+	random(data.Bytes(), 1)
+	gpu := newDevice(t, d, sample*rows)
+	before, after := newHost(t, d, cudamem.Pinned, sample*rows), newHost(t, d, cudamem.Pinned, sample*rows)
+	must(t, cu.MemsetD8(at(gpu), 0xee, gpu.Size()), cu.Synchronize(),
+		s.CopyDtoH(after, 0, gpu, 0, gpu.Size()), s.CopyDtoH(before, 0, gpu, 0, gpu.Size()),
+		d.Gather(s, gpu, index, 0, rows, cudamem.GatherPart{Dataset: data, Bytes: sample}),
+		s.CopyDtoH(after, 0, gpu, 0, gpu.Size()), s.Synchronize())
+	if !bytes.Equal(before.Bytes()[:sample*rows], bytes.Repeat([]byte{0xee}, sample*rows)) {
+		t.Error("a gather overwrote what was still to be read")
+	}
+	if !bytes.Equal(after.Bytes()[:sample*rows], bytes.Repeat(data.Bytes()[:sample], rows)) {
+		t.Error("a copy behind a gather read ahead of it")
+	}
+}
+
 func TestGatherMisuse(t *testing.T) {
 	d := open(t)
 	s := newStream(t, d)
