@@ -1,16 +1,11 @@
 package report
 
 import (
-	"image/color"
 	"math"
-	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"pinscope/bench/units"
 )
 
 // Chart is a picture with a title, a legend above the data, two axes and notes
@@ -25,17 +20,6 @@ type Chart struct {
 	empty    bool // nothing to draw
 	noX      bool // another chart below shows the x axis
 	noGridX  bool
-}
-
-// key is an entry of the legend. What is drawn beside it: a line with a mark, or
-// a box.
-type key struct {
-	text    string
-	ink     color.NRGBA
-	line    bool
-	dashed  bool
-	mark    draw.GlyphDrawer
-	hatched bool
 }
 
 // Title is what the chart is called, without the word for simulated figures.
@@ -71,11 +55,6 @@ type layout struct {
 	usable bool // there is room for axes and data
 }
 
-type placedKey struct {
-	key
-	x vg.Length
-}
-
 func (c *Chart) layout(to draw.Canvas) layout {
 	fill(to, c.look.theme().ground, to.Rectangle)
 	inner := draw.Crop(to, chartInset, -chartInset, chartInset*0.7, -chartInset*0.8)
@@ -107,15 +86,6 @@ func (c *Chart) layout(to draw.Canvas) layout {
 		c.fit(l.plot, l.area)
 	}
 	return l
-}
-
-// margins are those left and right of the data.
-func (l *layout) margins() (left, right vg.Length) {
-	if !l.usable || l.plot == nil {
-		return 0, 0
-	}
-	data := l.plot.DataCanvas(l.area)
-	return data.Min.X - l.title.Min.X, l.title.Max.X - data.Max.X
 }
 
 func (c *Chart) paint(l layout) {
@@ -164,98 +134,6 @@ func (c *Chart) fullTitle() string {
 	}
 	return c.title
 }
-
-// placeKeys flows the legend into rows; what does not fit is counted.
-func (c *Chart) placeKeys(width vg.Length, most int) [][]placedKey {
-	var rows [][]placedKey
-	x, s := width+1, c.look.small()
-	for i, k := range c.legend {
-		k.text = shorten(s, k.text, width-swatch-3)
-		w := swatch + 3 + s.Width(k.text)
-		if x+w > width {
-			if len(rows) == most {
-				c.countRest(rows, len(c.legend)-i, width)
-				break
-			}
-			rows, x = append(rows, nil), 0
-		}
-		last := &rows[len(rows)-1]
-		*last = append(*last, placedKey{k, x})
-		x += w + keyGap
-	}
-	return rows
-}
-
-// countRest replaces the end of a full legend by how many entries are missing.
-func (c *Chart) countRest(rows [][]placedKey, missing int, width vg.Length) {
-	last := rows[len(rows)-1]
-	last = last[:len(last)-1]
-	x := vg.Length(0)
-	if n := len(last); n > 0 {
-		x = last[n-1].x + swatch + 3 + c.look.small().Width(last[n-1].text) + keyGap
-	}
-	rows[len(rows)-1] = append(last, placedKey{key{text: "… +" + units.Count(int64(missing+1))}, x})
-}
-
-func (c *Chart) drawKeys(to draw.Canvas, rows [][]placedKey) {
-	s := c.look.small()
-	s.Color = c.look.theme().ink
-	for i, row := range rows {
-		base := to.Max.Y - titleSize*lineHeight - vg.Length(i)*keyHeight - keyHeight*0.8
-		for _, k := range row {
-			x := to.Min.X + k.x
-			c.drawSwatch(to, k.key, x, base+smallSize*capHeight/2)
-			if k.ink != (color.NRGBA{}) {
-				x += swatch + 3
-			}
-			write(to, s, x, base, k.text)
-		}
-	}
-}
-
-func (c *Chart) drawSwatch(to draw.Canvas, k key, x, middle vg.Length) {
-	if k.ink == (color.NRGBA{}) {
-		return
-	}
-	if !k.line && k.mark == nil {
-		paintBar(to, c.look, rect(x, middle-3, x+swatch, middle+3), k.ink, k.hatched)
-		return
-	}
-	if k.line {
-		to.StrokeLine2(lineStyle(k.ink, 1.2, k.dashed), x, middle, x+swatch, middle)
-	}
-	if k.mark != nil {
-		to.DrawGlyphNoClip(draw.GlyphStyle{Color: k.ink, Radius: 2.2, Shape: k.mark}, vg.Point{X: x + swatch/2, Y: middle})
-	}
-}
-
-func lineStyle(ink color.Color, width vg.Length, dashed bool) draw.LineStyle {
-	s := draw.LineStyle{Color: ink, Width: width}
-	if dashed {
-		s.Dashes = []vg.Length{3, 2}
-	}
-	return s
-}
-
-// paintBar paints a box, or a pale hatched one.
-func paintBar(to draw.Canvas, look Look, r vg.Rectangle, ink color.NRGBA, hatched bool) {
-	if !hatched {
-		fill(to, ink, r)
-		return
-	}
-	ground := look.theme().ground
-	fill(to, mix(ground, ink, paleShare), r)
-	to.SetLineStyle(draw.LineStyle{Color: mix(ground, ink, hatchShare), Width: hatchWidth})
-	inParts(hatch(nil, r, hatchApart), to.Stroke)
-}
-
-// How pale a wait is, and how its hatching looks.
-const (
-	paleShare  = 0.16
-	hatchShare = 0.75
-	hatchWidth = vg.Length(0.5)
-	hatchApart = vg.Length(3.5)
-)
 
 // noteLines wraps the notes, at most so many lines.
 func (c *Chart) noteLines(width vg.Length, most int) []string {
@@ -347,119 +225,3 @@ func (g grid) Plot(to draw.Canvas, p *plot.Plot) {
 		}
 	}
 }
-
-// Stack draws charts below each other with their data lined up, so that one
-// moment lies at one place in all of them. The heights are in proportion to
-// weights, 1 where none is given; only the last chart shows the x axis. All must
-// have been made with the same [Window].
-func Stack(to draw.Canvas, charts []*Chart, weights ...float64) {
-	if len(charts) == 0 {
-		return
-	}
-	weight := func(i int) float64 {
-		if i < len(weights) && weights[i] > 0 && !math.IsInf(weights[i], 0) {
-			return weights[i]
-		}
-		return 1
-	}
-	total := 0.0
-	for i := range charts {
-		total += weight(i)
-	}
-	height, top := to.Max.Y-to.Min.Y, to.Max.Y
-	layouts := make([]layout, len(charts))
-	shown := make([]Chart, len(charts)) // copies: the charts themselves stay as they are
-	left, right := vg.Length(0), vg.Length(0)
-	last := len(charts) - 1
-	for last > 0 && charts[last].empty {
-		last--
-	}
-	for i := range charts {
-		tile := to
-		tile.Max.Y = top
-		top -= height * vg.Length(weight(i)/total)
-		tile.Min.Y = top
-		shown[i] = *charts[i]
-		shown[i].noX = i != last
-		layouts[i] = shown[i].layout(tile)
-		l, r := layouts[i].margins()
-		left, right = max(left, l), max(right, r)
-	}
-	for i := range shown {
-		if l := &layouts[i]; l.plot != nil {
-			own, ownRight := l.margins()
-			l.area = draw.Crop(l.area, left-own, ownRight-right, 0, 0)
-			shown[i].fit(l.plot, l.area)
-		}
-		shown[i].paint(layouts[i])
-	}
-}
-
-// wrap breaks a text into lines of at most a width. Chinese may be broken
-// between any two characters, other text at spaces, and a word longer than the
-// line anywhere.
-func wrap(s text.Style, line string, width vg.Length) []string {
-	var lines []string
-	for paragraph := range strings.SplitSeq(line, "\n") {
-		lines = append(lines, wrapOne(s, paragraph, width)...)
-	}
-	return lines
-}
-
-func wrapOne(s text.Style, paragraph string, width vg.Length) []string {
-	var lines []string
-	now, nowWidth := "", vg.Length(0)
-	flush := func() {
-		if t := strings.TrimRight(now, " "); t != "" {
-			lines = append(lines, t)
-		}
-		now, nowWidth = "", 0
-	}
-	for _, piece := range pieces(paragraph) {
-		w := s.Width(piece)
-		if nowWidth+s.Width(strings.TrimRight(piece, " ")) > width && now != "" {
-			flush()
-		}
-		for w > width && len([]rune(piece)) > 1 {
-			head := strings.TrimSuffix(shorten(s, piece, width), "…")
-			if head == "" {
-				head = string([]rune(piece)[:1])
-			}
-			lines = append(lines, head)
-			piece = piece[len(head):]
-			w = s.Width(piece)
-		}
-		if now == "" {
-			piece = strings.TrimLeft(piece, " ")
-			w = s.Width(piece)
-		}
-		now += piece
-		nowWidth += w
-	}
-	flush()
-	return lines
-}
-
-// pieces are what a line must not be broken within: words with the space that
-// follows, single Chinese characters.
-func pieces(line string) []string {
-	var out []string
-	start := 0
-	for i, r := range line {
-		if i > start && (r >= 0x2e80 && r < 0xff00 || line[i-1] == ' ' && r != ' ' || i >= 3 && isHan(line[i-3:i]) && !closing(r)) {
-			if !closing(r) {
-				out = append(out, line[start:i])
-				start = i
-			}
-		}
-	}
-	return append(out, line[start:])
-}
-
-func isHan(three string) bool {
-	r := []rune(three)
-	return len(r) == 1 && r[0] >= 0x2e80
-}
-
-// closing punctuation does not begin a line.
-func closing(r rune) bool { return strings.ContainsRune("，。；：、）！？%)", r) }
