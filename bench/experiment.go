@@ -103,6 +103,8 @@ type experiment struct {
 	o      ExperimentOptions
 	result *ExperimentResult
 	turns  int
+
+	finished bool // a batch, in some step
 }
 
 func (x *experiment) run(ctx context.Context) error {
@@ -226,7 +228,11 @@ func (x *experiment) rate(ctx context.Context) (samplesPerSecond float64, err er
 		return 0, err
 	}
 	if rate := side.repeats[len(side.repeats)-1].SamplesPerS; rate != nil {
+		x.finished = true
 		return *rate, nil
 	}
-	return 0, fmt.Errorf("no batch was finished in %v: take longer steps or smaller batches", x.o.PerStep)
+	if !x.finished {
+		return 0, fmt.Errorf("no batch was finished in %v: take longer steps or smaller batches", x.o.PerStep)
+	}
+	return 0, nil // it did before: the system stands still
 }

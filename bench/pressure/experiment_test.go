@@ -152,7 +152,7 @@ func TestExperimentFindsTheKnee(t *testing.T) {
 			t.Errorf("%q", out.Text)
 		}
 		last := out.Steps[9]
-		if *last.LeastAvailableBytes != float64(2*gib) || last.Elapsed != time.Second+DefaultEvery/2 || last.FullShare != nil || last.Cost.Samples != 21 {
+		if *last.LeastAvailableBytes != float64(2*gib) || last.Elapsed != time.Second+DefaultEvery/2 || last.FullShare != nil || last.Cost.Samples != 22 {
 			t.Errorf("last step %+v", last)
 		}
 		if _, err := json.Marshal(out); err != nil {
@@ -357,7 +357,7 @@ func TestStepTakesPressureFromTheSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := m.experiment(cudamem.NewPlainClock(), func(ctx context.Context) (float64, error) {
 			time.Sleep(time.Second - DefaultEvery/2)
-			psi(1000+100_000, 1000+19_000) // 100 and 19 ms of the 1.0 s sampled
+			psi(1000+100_000, 1000+19_000) // 100 and 19 ms of the 1.025 s sampled
 			m.available = 7 * gib
 			m.tell()
 			time.Sleep(DefaultEvery)
@@ -367,7 +367,7 @@ func TestStepTakesPressureFromTheSampler(t *testing.T) {
 		out, err := e.Run(t.Context())
 		must(t, err)
 		s := out.Steps[0]
-		if s.SomeShare == nil || math.Abs(*s.SomeShare-0.1) > 1e-9 || math.Abs(*s.FullShare-0.019) > 1e-9 || *s.LeastAvailableBytes != float64(7*gib) || *out.StrainBytes != 0 || out.SafeBytes != nil {
+		if s.SomeShare == nil || math.Abs(*s.SomeShare-0.1/1.025) > 1e-9 || math.Abs(*s.FullShare-0.019/1.025) > 1e-9 || *s.LeastAvailableBytes != float64(7*gib) || *out.StrainBytes != 0 || out.SafeBytes != nil {
 			t.Errorf("some %v, full %v, strain %v", show(s.SomeShare), show(s.FullShare), show(out.StrainBytes))
 		}
 	})

@@ -40,6 +40,7 @@ type Sampler struct {
 	scratch Sample             // here, since what look is given would be allocated each time
 	start   [figureCount]int64 // of counters, as first known
 	based   uint64             // counters whose start is known
+	stopped bool               // read and set by Stop, after that goroutine has ended
 
 	mu      sync.Mutex
 	store   *store
@@ -146,11 +147,15 @@ func (s *Sampler) Cost() Cost {
 	return c
 }
 
-// Stop ends the sampling, closes the files and gives what was seen. It may be
-// called twice.
+// Stop takes a last sample, so that what is held then counts in however short a
+// run, closes the files and gives what was seen. It may be called twice.
 func (s *Sampler) Stop() Series {
 	s.cancel()
 	s.done.Wait()
+	if !s.stopped {
+		s.stopped = true
+		s.take()
+	}
 	s.probe.close()
 	cost := s.Cost()
 	s.mu.Lock()

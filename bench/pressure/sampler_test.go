@@ -178,7 +178,8 @@ func TestTwentyASecond(t *testing.T) {
 		s := Start(t.Context(), cudamem.NewPlainClock(), Options{Root: root, Look: func(s *Sample) { looks = append(looks, s.At) }})
 		time.Sleep(time.Second + time.Millisecond)
 		series := s.Stop()
-		if len(looks) != 21 || len(series.At) != 21 || series.At[20] != time.Second || series.At[1] != DefaultEvery {
+		// 21 of their own accord, and a last one at Stop.
+		if len(looks) != 22 || len(series.At) != 22 || series.At[20] != time.Second || series.At[1] != DefaultEvery || series.At[21] != time.Second+time.Millisecond {
 			t.Errorf("%d looks, %d samples at %v", len(looks), len(series.At), series.At)
 		}
 		if again := s.Stop(); again.Samples != series.Samples {
@@ -195,7 +196,7 @@ func TestSamplingEndsWithItsContext(t *testing.T) {
 		time.Sleep(12 * time.Millisecond)
 		cancel()
 		time.Sleep(time.Second)
-		if series := s.Stop(); series.Samples != 3 || series.Every != minEvery {
+		if series := s.Stop(); series.Samples != 3+1 || series.Every != minEvery {
 			t.Errorf("%d samples, every %v", series.Samples, series.Every)
 		}
 	})
@@ -351,7 +352,7 @@ func TestCostIsKnownAndSmall(t *testing.T) {
 		s.take()
 	}
 	cost := s.Stop().Cost
-	if cost.Samples != 200 || cost.CPUPerSample <= 0 || cost.Longest <= 0 || *cost.ShareOfCore <= 0 {
+	if cost.Samples != 201 || cost.CPUPerSample <= 0 || cost.Longest <= 0 || *cost.ShareOfCore <= 0 {
 		t.Errorf("cost %+v", cost)
 	}
 	if *cost.ShareOfCore > 0.005 {
