@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +16,7 @@ import (
 // predictCommand is `pinscope predict`.
 type predictCommand struct {
 	bench.Flags
-	From  string   `name:"from" group:"predict" placeholder:"RESULT" help:"Take settings and stage times from a result file that was measured; --set then changes settings."`
+	From  string   `name:"from" group:"predict" placeholder:"RESULT" help:"Take settings and stage times from a result that was measured, or a PNG report of it; --set then changes settings."`
 	Side  string   `name:"side" group:"predict" placeholder:"NAME" help:"The side of that result, A or B. Default: its first."`
 	Set   []string `name:"set" group:"predict" sep:"none" placeholder:"NAME=VALUE" help:"Change a setting, such as workers=8 or pin=direct, or a value of the device's model, such as link-gbps=55; may be repeated."`
 	Stage []string `name:"stage" group:"predict" sep:"none" placeholder:"NAME=TIME" help:"What a stage takes for a full batch: load, collate, pin-copy, copy-call, launch, htod, gather or step; may be repeated. What is neither given nor modelled is measured in a short calibration run."`
@@ -104,14 +103,9 @@ func (c *predictCommand) fromResult(given map[trace.Stage]time.Duration) (*whati
 		return nil, &bench.InputError{Field: "from", Value: c.From,
 			Problem: "the settings are those of the result; change them with --set NAME=VALUE"}
 	}
-	file, err := os.Open(c.From)
+	result, err := openResult(c.From)
 	if err != nil {
 		return nil, &bench.InputError{Field: "from", Value: c.From, Problem: err.Error()}
-	}
-	defer file.Close()
-	result, err := bench.ReadResult(file)
-	if err != nil {
-		return nil, &bench.InputError{Field: "from", Value: c.From, Problem: fmt.Sprintf("%s: %v", c.From, err)}
 	}
 	base, err := whatif.FromResult(result, c.Side, given)
 	if err != nil {

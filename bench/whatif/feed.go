@@ -228,7 +228,11 @@ func (f *feed) copyCall() {
 	f.say(trace.CopyCall, Stage{}, Assumed, "no time: calls out of pinned memory were not measured")
 }
 
-// wakeUps is how long the trainer takes to go on when a wait is over.
+// fewWaits are too few for a distribution: one that was disturbed would be drawn
+// time and again, so the quickest is taken.
+const fewWaits = 8
+
+// wakeUps is how long the trainer and the pin thread take to go on when a wait is over.
 func (f *feed) wakeUps() {
 	if f.measured == nil {
 		return
@@ -238,6 +242,7 @@ func (f *feed) wakeUps() {
 		all.wake = slices.Concat(all.wake, other.waits.wake)
 		all.poll = slices.Concat(all.poll, other.waits.poll)
 		all.batch = slices.Concat(all.batch, other.waits.batch)
+		all.pin = slices.Concat(all.pin, other.waits.pin)
 	}
 	for i, kind := range []struct {
 		to      *Stage
@@ -248,11 +253,15 @@ func (f *feed) wakeUps() {
 		{&f.in.Wake, all.wake, "wake up", "waits for the device, after it was done"},
 		{&f.in.Poll, all.poll, "look", "waits for the device, which was done"},
 		{&f.in.WakeNext, all.batch, "take", "waits for a batch, after it was there"},
+		{&f.in.WakePin, all.pin, "pin take", "waits of the pin thread for a batch, after it was there"},
 	} {
 		if len(kind.samples) == 0 {
 			continue
 		}
 		*kind.to = Drawn(kind.samples, f.config.Seed-golden*uint64(i+1))
+		if len(kind.samples) < fewWaits {
+			*kind.to = Always(slices.Min(kind.samples))
+		}
 		mean := kind.to.Mean()
 		f.origins = append(f.origins, Origin{kind.name, Measured, fmt.Sprintf("%d %s", len(kind.samples), kind.from), &mean})
 	}
@@ -301,12 +310,11 @@ func latencyText(model *sim.Model) string {
 // each chunk, then the model moves it.
 func (f *feed) staging() error {
 	const inline = 64 << 10 // copies of up to so much are taken along by the call
-	on, s, found := f.measured.find(trace.CopyCall, func(c bench.Config) bool { return !c.Pin.Pins() })
-	if found && on.device.Simulated && on.batchBytes() > inline {
-		// Calls also wait for what is queued before them; the quickest do not.
-		f.in.StagingGBps = float64(on.batchBytes()) / float64(max(s.quantile(0.1), 1))
-		f.say(trace.HtoD, Stage{}, Derived, "staged at %s, the rate of the quickest tenth of copy calls measured, then by the model",
-			units.GBps(f.in.StagingGBps))
+	on, _, found := f.measured.find(trace.CopyCall, func(c bench.Config) bool { return !c.Pin.Pins() })
+	if found && on.device.Simulated && on.batchBytes() > inline && len(on.waits.stage) > 0 {
+		typical := spans{durations: on.waits.stage}.quantile(0.5)
+		f.in.StagingGBps = float64(on.batchBytes()) / float64(max(typical, 1))
+		f.say(trace.HtoD, Stage{}, Derived, "staged at %s, as copy calls were measured to, then by the model", units.GBps(f.in.StagingGBps))
 		return nil
 	}
 	gbps, from, err := f.hostCopy()

@@ -113,6 +113,9 @@ type pinning struct {
 func (r *run) pinAhead(b int64) {
 	for p := &r.pinning; p.next < min(r.total, b+int64(r.RingSlots)); p.next++ {
 		got := r.take(p.next, p.free)
+		if got > p.free {
+			got += r.WakePin.at(p.next, r.Batch, r.Batch)
+		}
 		r.pinLane.Add(trace.PinWait, p.next, p.free, got, 0)
 		p.free = r.pin(r.pinLane, p.next, got)
 	}

@@ -89,6 +89,7 @@ type Times struct {
 	Wake     Stage // the trainer goes on after a copy or step that it had to wait for
 	Poll     Stage // the trainer finds that one is done
 	WakeNext Stage // the trainer goes on after a batch that it had to wait for
+	WakePin  Stage // the pin thread does
 	Copy     *Stage
 	Step     *Stage // all steps on a batch together
 

@@ -4,20 +4,24 @@ import (
 	"time"
 
 	"pinscope/bench"
+	"pinscope/bench/loader"
 	"pinscope/bench/trace"
 )
 
-// waits is what waiting costs the trainer beside the time it waits: durations from
-// the end of what was waited for to the end of the wait.
+// waits is what waiting costs beside the time it waits: durations from the end of
+// what was waited for to the end of the wait.
 type waits struct {
-	wake  []time.Duration // for the device, which was not done yet
-	poll  []time.Duration // for the device, which was done
-	batch []time.Duration // for a batch, which was not there yet
+	wake  []time.Duration // the trainer's, for the device, which was not done yet
+	poll  []time.Duration // the trainer's, for the device, which was done
+	batch []time.Duration // the trainer's, for a batch, which was not there yet
+	pin   []time.Duration // the pin thread's, likewise
+	stage []time.Duration // the trainer's, in the call of a pageable copy, once its stream was free
 }
 
 // newWaits holds each wait of the trainer against the span that it waited for.
 func newWaits(s *bench.Side) (w waits) {
 	ends := spanEnds(s.Trace)
+	filled := func(batch int64) time.Duration { return max(ends[trace.Load][batch], ends[trace.Collate][batch]) }
 	flights := max(int64(s.Plan.DeviceSlots), 1) + extraFlights
 	for _, lane := range s.Trace.Lanes {
 		for _, span := range lane.Spans {
@@ -31,12 +35,24 @@ func newWaits(s *bench.Side) (w waits) {
 				}
 				w.device(span, ends[trace.Step][step])
 			case trace.WaitBatch:
-				filled := max(ends[trace.Load][span.Batch], ends[trace.Collate][span.Batch])
+				ready := filled(span.Batch)
 				if s.Config.Pin.HasThread() {
-					filled = ends[trace.PinCopy][span.Batch]
+					ready = ends[trace.PinCopy][span.Batch]
 				}
-				if filled > span.Start {
-					w.batch = append(w.batch, max(0, span.End()-filled))
+				if ready > span.Start {
+					w.batch = append(w.batch, max(0, span.End()-ready))
+				}
+			case trace.PinWait: // the second one of a batch, for a ring slot, starts later
+				if ready := filled(span.Batch); ready > span.Start {
+					w.pin = append(w.pin, max(0, span.End()-ready))
+				}
+			case trace.CopyCall:
+				before := ends[trace.HtoD][span.Batch-1]
+				if s.Config.CopyStream == loader.Shared {
+					before = max(before, ends[trace.Step][span.Batch-1])
+				}
+				if !s.Config.Pin.Pins() && before > 0 {
+					w.stage = append(w.stage, max(0, span.End()-max(span.Start, before)))
 				}
 			}
 		}

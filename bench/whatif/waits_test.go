@@ -52,8 +52,22 @@ func TestWaitsAreMeasured(t *testing.T) {
 	add(trace.Trainer, trace.WaitBatch, 4, 300, 301) // it was there
 	add(trace.Trainer, trace.WaitStep, 4, 301, 316)  // for step 0, four flights before: done
 	add(trace.Trainer, trace.WaitStep, 9, 301, 316)  // for step 5, whose span is not there
+	add(trace.PinThread, trace.PinWait, 4, 150, 206) // taken 6 after it was there
+	add(trace.PinThread, trace.PinWait, 4, 206, 250) // then waits for a ring slot
+	add(trace.Trainer, trace.CopyCall, 1, 250, 340)  // behind step 0, so staging took 40
 	side := &bench.Side{Trace: recorder.Trace(), Plan: bench.Plan{DeviceSlots: 2}, Config: bench.Config{Workers: 1, Pin: loader.PinDirect}}
 	w := newWaits(side)
+	if !slices.Equal(w.pin, []time.Duration{6}) || w.stage != nil { // out of pinned memory nothing is staged
+		t.Errorf("%+v", w)
+	}
+	side.Config.Pin = loader.PinOff
+	if w := newWaits(side); !slices.Equal(w.stage, []time.Duration{40}) {
+		t.Errorf("%+v", w)
+	}
+	side.Config.CopyStream = loader.Dedicated
+	if w := newWaits(side); !slices.Equal(w.stage, []time.Duration{90}) { // behind copy 0 alone
+		t.Errorf("%+v", w)
+	}
 	if !slices.Equal(w.wake, []time.Duration{30}) || !slices.Equal(w.poll, []time.Duration{15}) || !slices.Equal(w.batch, []time.Duration{7}) {
 		t.Errorf("%+v", w)
 	}
