@@ -15,6 +15,7 @@ import (
 //
 //	start     once, first: what will be measured and on what
 //	plan      once for each side, before anything is allocated
+//	estimate  once in a ladder or a sweep, then: how long it takes at least, and how much memory
 //	progress  when a repeat begins or ends, and at most 10 times a second between
 //	repeat    when a repeat has ended: what was measured, also if it ended early
 //	warning   a doubt about the figures, or a setting that was ignored
@@ -28,6 +29,7 @@ type Event struct {
 	Plan     *PlanInfo   `json:"plan,omitempty"`
 	Progress *Progress   `json:"progress,omitempty"`
 	Repeat   *RepeatInfo `json:"repeat,omitempty"`
+	Estimate *Estimate   `json:"estimate,omitempty"`
 	Warning  string      `json:"warning,omitempty"`
 	Result   *Result     `json:"result,omitempty"`
 	Error    *Failure    `json:"error,omitempty"`

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"pinscope/bench/stats"
@@ -43,12 +44,16 @@ func (p *perBatch) loading() time.Duration { return p.stage(trace.Load) + p.stag
 func (r *Result) findings() []string {
 	var out []string
 	all := []verdict.Figures{}
+	spoken := r.spoken()
 	for i := range r.Sides {
 		f := r.figures(&r.Sides[i])
 		if f == nil {
 			continue
 		}
 		all = append(all, *f)
+		if !slices.Contains(spoken, i) {
+			continue
+		}
 		for _, text := range verdict.Findings(*f) {
 			out = append(out, r.Sides[i].named()+text)
 		}
@@ -60,6 +65,23 @@ func (r *Result) findings() []string {
 		out = append(out, r.payBack()...)
 	}
 	return out
+}
+
+// spoken are the sides that are worth words: of many the last word.
+func (r *Result) spoken() []int {
+	switch {
+	case r.Kind == KindLadder && r.Ladder != nil:
+		return []int{r.Ladder.Total.Side}
+	case r.Kind == KindSweep && r.Sweep != nil && r.Sweep.Best >= 0:
+		return []int{r.Sweep.Best}
+	case r.Kind == KindLadder || r.Kind == KindSweep:
+		return nil
+	}
+	all := make([]int, len(r.Sides))
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // named starts a sentence about a side of several.

@@ -11,5 +11,12 @@ import (
 func DryRun(ctx context.Context, kind Kind, configs []Config, o RunOptions) (err error) {
 	s := newSession(ctx, kind, configs, o)
 	defer func() { err = errors.Join(err, s.close()) }()
-	return s.prepare(configs)
+	if err := s.prepare(configs); err != nil {
+		return err
+	}
+	if kind == KindLadder || kind == KindSweep {
+		estimate := s.estimate(0)
+		s.emit(Event{Type: "estimate", Estimate: &estimate})
+	}
+	return nil
 }

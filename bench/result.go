@@ -35,6 +35,7 @@ type Result struct {
 	Pressure   *pressure.Series  `json:"pressure"`   // memory during all of it, on the clock of the repeats; nil: not sampled
 	Comparison *stats.Comparison `json:"comparison"` // of B with A; nil for a single run
 	Ladder     *Ladder           `json:"ladder,omitempty"`
+	Sweep      *Sweep            `json:"sweep,omitempty"`
 	NotValid   []string          `json:"not_valid"` // why the comparison does not count; empty if it does
 	Findings   []string          `json:"findings"`  // what the figures show beside the speed-up
 	Warnings   []string          `json:"warnings"`  // doubts about them, settings that were ignored

@@ -46,6 +46,8 @@ type RunOptions struct {
 	Names []string
 
 	rungs []Rung // of a ladder
+	sweep *Sweep
+	save  func(*Result) error // after each round of a sweep
 
 	// Only tests set these, for machines made of files, devices that fail and
 	// sources that hang.
@@ -104,10 +106,21 @@ func measure(ctx context.Context, kind Kind, configs []Config, o RunOptions) (re
 	if err := s.prepare(configs); err != nil {
 		return nil, err
 	}
-	defer s.watchMemory()()
-	err = s.setup()
-	if err == nil {
-		err = s.repeats()
+	rounds := 0
+	if o.sweep != nil {
+		if rounds, err = s.resume(); err != nil {
+			return nil, err
+		}
+	}
+	if kind == KindLadder || kind == KindSweep {
+		estimate := s.estimate(rounds)
+		s.emit(Event{Type: "estimate", Estimate: &estimate})
+	}
+	if turns := s.schedule(rounds); len(turns) > 0 {
+		defer s.watchMemory()()
+		if err = s.setup(); err == nil {
+			err = s.repeats(turns)
+		}
 	}
 	return s.finish(err), err
 }
@@ -202,28 +215,39 @@ func (s *session) setup() error {
 type turn struct {
 	side   *side
 	warmup bool
+	last   bool // of a round
 }
 
 // schedule puts the repeats in order: warm-up first, then rounds in which each
-// side has one turn, in a random order drawn from the first side's seed.
-func (s *session) schedule() []turn {
+// side has one turn, in a random order drawn from the first side's seed. Rounds
+// that were run by an earlier session are left out.
+func (s *session) schedule(done int) []turn {
+	rounds := s.sides[0].config.Repeats
+	if done >= rounds {
+		return nil
+	}
 	var turns []turn
 	for _, side := range s.sides {
 		for range side.config.Warmup {
-			turns = append(turns, turn{side, true})
+			turns = append(turns, turn{side: side, warmup: true})
 		}
 	}
 	random := rand.New(rand.NewPCG(s.sides[0].config.Seed, 0x70696e73636f7065))
-	for range s.sides[0].config.Repeats {
-		for _, i := range random.Perm(len(s.sides)) {
-			turns = append(turns, turn{s.sides[i], false})
+	for round := range rounds {
+		for at, i := range random.Perm(len(s.sides)) {
+			if round >= done {
+				turns = append(turns, turn{side: s.sides[i], last: at == len(s.sides)-1})
+			}
 		}
 	}
 	return turns
 }
 
-func (s *session) repeats() error {
-	turns := s.schedule()
+func (s *session) repeats(turns []turn) error {
+	before := 0
+	for _, side := range s.sides {
+		before += len(side.repeats) // of an earlier session
+	}
 	s.live.begin(s.clock.Now(), len(turns))
 	stop := s.watch()
 	defer stop()
@@ -237,7 +261,7 @@ func (s *session) repeats() error {
 		}
 		s.live.turn(phase, turn.side, i)
 		s.emit(Event{Type: "progress", Progress: s.progress()})
-		err := turn.side.repeat(i, turn.warmup)
+		err := turn.side.repeat(before+i, turn.warmup)
 		s.emit(Event{Type: "repeat", Repeat: turn.side.last()})
 		if err != nil {
 			return err
@@ -248,6 +272,11 @@ func (s *session) repeats() error {
 		}
 		if err := s.end(turn.side, next); err != nil {
 			return err
+		}
+		if turn.last && next != nil {
+			if err := s.saved(); err != nil {
+				return err
+			}
 		}
 	}
 	s.live.turn("finish", nil, len(turns))
@@ -280,6 +309,8 @@ func (s *session) finish(err error) *Result {
 		r.compare()
 	case KindLadder:
 		r.climb(s.o.rungs)
+	case KindSweep:
+		r.chart(s.o.sweep)
 	}
 	for _, warning := range r.doubts() {
 		s.warn(warning)

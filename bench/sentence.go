@@ -21,6 +21,8 @@ func (r *Result) sentence() string {
 		text = r.comparisonSentence()
 	case r.Kind == KindLadder:
 		text = r.ladderSentence()
+	case r.Kind == KindSweep:
+		text = r.sweepSentence()
 	default:
 		text = r.runSentence(&r.Sides[0])
 	}

@@ -23,10 +23,12 @@ func (r *Result) Text(to io.Writer) error {
 		r.textLadder(w)
 		w.line("")
 		r.textMemory(w)
+		r.textVerdict(w)
 	case KindSweep:
 		r.textSweep(w)
 		w.line("")
 		r.textMemory(w)
+		r.textVerdict(w)
 	default:
 		r.textRates(w)
 		r.textStages(w)
@@ -63,10 +65,12 @@ func (r *Result) textHead(w *textWriter) {
 		host = append(host, units.Bytes(*r.Host.MemoryBytes))
 	}
 	w.pair("Host", strings.Join(append(host, r.Host.OS+" "+r.Host.Kernel), ", "))
-	c, p := r.Sides[0].Config, r.Sides[0].Plan
-	w.pair("Data", fmt.Sprintf("%s samples of %s %s (%s), %s", units.Count(p.Samples), c.Shape, c.DType, c.Source,
-		plural(int64(c.Epochs), "epoch")))
-	w.pair("Loader", fmt.Sprintf("batch %s (%s), %s", units.Count(c.Batch), units.Bytes(p.BatchBytes), plural(int64(c.Workers), "worker")))
+	r.pairOfAll(w, "Data", func(c Config, p Plan) string {
+		return fmt.Sprintf("%s samples of %s %s (%s), %s", units.Count(p.Samples), c.Shape, c.DType, c.Source, plural(int64(c.Epochs), "epoch"))
+	})
+	r.pairOfAll(w, "Loader", func(c Config, p Plan) string {
+		return fmt.Sprintf("batch %s (%s), %s", units.Count(c.Batch), units.Bytes(p.BatchBytes), plural(int64(c.Workers), "worker"))
+	})
 	if r.Kind == KindLadder || r.Kind == KindSweep {
 		return // each row of the table has its own
 	}
@@ -78,6 +82,15 @@ func (r *Result) textHead(w *textWriter) {
 		}
 		w.pair(name, side.Config.Summary())
 	}
+}
+
+// pairOfAll writes what the first side says, unless a sweep's others say otherwise.
+func (r *Result) pairOfAll(w *textWriter, name string, say func(Config, Plan) string) {
+	first := say(r.Sides[0].Config, r.Sides[0].Plan)
+	if r.Kind == KindSweep && slices.ContainsFunc(r.Sides, func(s Side) bool { return say(s.Config, s.Plan) != first }) {
+		return
+	}
+	w.pair(name, first)
 }
 
 // textRates is the throughput, and every repeat in the order it was run.
@@ -262,7 +275,7 @@ func (r *Result) textSetup(w *textWriter) {
 
 // textVerdict is what limits each side and what to do about it.
 func (r *Result) textVerdict(w *textWriter) {
-	for i := range r.Sides {
+	for _, i := range r.spoken() {
 		v := r.Sides[i].Verdict
 		if v == nil {
 			continue

@@ -45,6 +45,7 @@ type measurement struct {
 
 	// Of ladders and sweeps.
 	names   []string
+	device  string // that it has to be, whatever the settings say; "": none
 	measure func(context.Context, bench.RunOptions) (*bench.Result, error)
 }
 
@@ -66,7 +67,9 @@ func (o outputs) measure(ctx context.Context, p *program, m measurement) error {
 	if err := errors.Join(m.validate(), o.check()); err != nil {
 		return o.failed(p, w, err)
 	}
-	name, why, err := p.choose(m.configs[0])
+	where := m.configs[0]
+	where.Device = cmp.Or(m.device, where.Device)
+	name, why, err := p.choose(where)
 	if err != nil {
 		return o.failed(p, w, err)
 	}

@@ -20,7 +20,9 @@ type outputs struct {
 	Events bool   `name:"events" group:"output" help:"Stream what happens to standard output, a JSON object a line, and no other text."`
 	Quiet  bool   `name:"quiet" group:"output" help:"Show only the answer."`
 	Force  bool   `name:"force" group:"output" help:"Replace files that exist."`
-	DryRun bool   `name:"dry-run" group:"output" help:"Show the plan, allocate nothing, run nothing."`
+	goesOn bool   // the result file is one that is gone on with
+
+	DryRun bool `name:"dry-run" group:"output" help:"Show the plan, allocate nothing, run nothing."`
 	looks
 }
 
@@ -72,7 +74,7 @@ func (o outputs) check() error {
 			continue
 		}
 		seen[path] = t.flag
-		wrong = append(wrong, bench.CheckTarget(t.flag, t.path, o.Force))
+		wrong = append(wrong, bench.CheckTarget(t.flag, t.path, o.Force || o.goesOn && t.flag == "json"))
 	}
 	return errors.Join(wrong...)
 }

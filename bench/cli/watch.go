@@ -19,6 +19,8 @@ type watcher struct {
 	text   io.Writer          // for people
 	plans  bool               // are shown
 
+	estimates bool // are shown
+
 	mu       sync.Mutex // guards what follows; events come from any goroutine
 	failed   error      // the first of writing plans
 	terminal io.Writer  // gets a line of progress; nil: nobody looks
@@ -29,10 +31,10 @@ type watcher struct {
 // events makes the watcher that the outputs ask for. People read standard
 // output, or standard error when that is taken.
 func (p *program) events(o outputs) *watcher {
-	w := &watcher{text: p.stdout, plans: !o.Quiet}
+	w := &watcher{text: p.stdout, plans: !o.Quiet, estimates: !o.Quiet}
 	switch {
 	case o.Events:
-		w.stream, w.text, w.plans = bench.NewEventWriter(p.stdout), io.Discard, false
+		w.stream, w.text, w.plans, w.estimates = bench.NewEventWriter(p.stdout), io.Discard, false, false
 	case o.JSON == "-":
 		w.text = p.stderr
 	}
@@ -58,6 +60,10 @@ func (w *watcher) event(e bench.Event) {
 	switch {
 	case e.Plan != nil && w.plans:
 		w.plan(e.Plan)
+	case e.Estimate != nil && w.estimates:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.failed = cmp.Or(w.failed, e.Estimate.Text(w.text))
 	case e.Progress != nil && w.terminal != nil:
 		w.progress(e.Progress)
 	}

@@ -39,6 +39,9 @@ func (f *Figures) working() int { return max(f.Workers-f.IdleWorkers, 1) }
 // waiting is told from how busy workers and pin thread are.
 func (f *Figures) starved() string {
 	device := f.device()
+	if l := Judge(*f).Limit; l == Transfer || l == Compute {
+		return "" // slots come back late, and the workers wait for them
+	}
 	if f.Workers == 0 || float64(f.WaitBatch) < starvedShare*float64(f.Period) || float64(device) > busyEnough*float64(f.Period) {
 		return ""
 	}
