@@ -66,7 +66,7 @@ func defaultConfig(workers int) Config {
 		Timeout: Duration(time.Minute),
 		Pin:     loader.PinThread, NonBlocking: true, NUMA: "auto",
 		Device: "auto", OutFeatures: 10, LearningRate: 0.01, StepsPerBatch: 1,
-		Repeats: 6, Warmup: 1,
+		Repeats: 10, Warmup: 1,
 	}
 }
 

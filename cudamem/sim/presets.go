@@ -27,10 +27,16 @@ var presets = []Model{
 		// HtoD of pinned memory 55.4 GB/s at 1 GB; 62.5 kB at 11.4, 1 MB at 43.9 and 9.6 MB at
 		// 54.0 GB/s, which leaves 4.4 to 4.7 us beside bytes/55.4; three copy engines.
 		Name: "h200", LinkGBps: 55.4, Latency: 4400 * time.Nanosecond, CopyEngines: 3, Launch: launch,
-		// cuMemHostAlloc there: 29 to 58 ms at 38.5 MB (0.8 to 1.6 s/GiB), 1.4 to 1.6 s at 1 GB
-		// (1.5 to 1.7 s/GiB), 2.0 s at 4 GiB. A ring is made of slots of the first size. The driver's
-		// own part of it (it maps the pages for the GPU) is missing from what mlock takes here.
-		PinSecPerGiB: 1.2,
+		// A pageable copy of a batch that workers have just written, inside a loader: 38.5 MB in 4.8
+		// to 6.2 ms; bandwidth alone gave 6.2 to 6.7 GB/s at 64 MiB, 12 to 14 from 1 to 16 MiB, where
+		// the same bytes are copied again and again. Paced, since staging with this machine's CPU
+		// would say nothing of that one: really staged there, runs with pin off came out 14 to 20 %
+		// too fast (2026-12-01); paced, 4 to 5 % too slow.
+		PageableGBps: 6.5,
+		// cuMemHostAlloc there, slots of 36.75 MiB: 16 to 19 ms each (2026-12-01); on another day 29
+		// to 58 ms, and 1.4 to 1.6 s at 1 GB. The driver's own part of it (it maps the pages for the
+		// GPU) is missing from what mlock takes here.
+		PinSecPerGiB: 0.5,
 		// NVIDIA H200 data sheet: 67 TFLOPS float32, 4.8 TB/s; about 139 GiB of its 141 GB were usable.
 		TFLOPS: 67, MemGBps: 4800, MemoryBytes: 139 << 30, Seed: 1,
 	},
