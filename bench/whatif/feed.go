@@ -312,15 +312,17 @@ func (f *feed) staging() error {
 	const inline = 64 << 10 // copies of up to so much are taken along by the call
 	on, _, found := f.measured.find(trace.CopyCall, func(c bench.Config) bool { return !c.Pin.Pins() })
 	if found && on.device.Simulated && on.batchBytes() > inline && len(on.waits.stage) > 0 {
-		typical := spans{durations: on.waits.stage}.quantile(0.5)
-		f.in.StagingGBps = float64(on.batchBytes()) / float64(max(typical, 1))
-		f.say(trace.HtoD, Stage{}, Derived, "staged at %s, as copy calls were measured to, then by the model", units.GBps(f.in.StagingGBps))
+		f.in.Staging = f.say(trace.HtoD, Drawn(on.waits.stage, f.config.Seed+golden).Scaled(f.growth(on)), Derived,
+			"staged as in %d copy calls measured, once their stream was free, then by the model", len(on.waits.stage))
 		return nil
 	}
 	gbps, from, err := f.hostCopy()
-	f.in.StagingGBps = gbps
-	f.say(trace.HtoD, Stage{}, Derived, "staged at %s, %s, then by the model", units.GBps(gbps), from)
-	return err
+	if err != nil {
+		return err
+	}
+	f.in.Staging = f.say(trace.HtoD, Always(rounded(float64(f.batchBytes())/gbps)), Derived,
+		"staged at %s, %s, then by the model", units.GBps(gbps), from)
+	return nil
 }
 
 // realCopies is what a real GPU's link spends: as measured, where that was the same

@@ -93,9 +93,9 @@ type Times struct {
 	Copy     *Stage
 	Step     *Stage // all steps on a batch together
 
-	// StagingGBps is the host's rate of copying pageable memory to staging memory,
-	// where the model stages; 0: at once.
-	StagingGBps float64
+	// Staging is the host's copying of the inputs out of pageable memory, chunk by
+	// chunk into staging memory, where the device model has no rate for that.
+	Staging Stage
 }
 
 // Input is everything a prediction depends on.

@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"math"
 	"time"
 
 	"pinscope/bench/loader"
@@ -52,7 +51,6 @@ type run struct {
 	fillBytes       int64 // a sample
 	copyStage       trace.Stage
 	features        int
-	staging         float64 // GB/s
 
 	loading
 	pinning
@@ -77,11 +75,8 @@ func newRun(in Input, device *sim.Timeline) *run {
 	r := &run{
 		Input: in, perEpoch: in.EpochBatches(), total: in.Batches(), lastRows: in.Batch,
 		inputOffset: loader.InputOffset(in.Spec, in.Batch), fillStage: in.fillStage(), fillBytes: in.fillBytes(),
-		copyStage: trace.HtoD, features: int(in.Spec.SampleBytes / in.Spec.DType.Size()), staging: in.StagingGBps,
+		copyStage: trace.HtoD, features: int(in.Spec.SampleBytes / in.Spec.DType.Size()),
 		device: device, compute: device.NewQueue(), over: newHistory(in.flights()),
-	}
-	if r.staging == 0 {
-		r.staging = math.Inf(1)
 	}
 	if short := in.Samples % in.Batch; short > 0 && !in.DropLast {
 		r.lastRows = short

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"math"
 	"time"
 
 	"pinscope/bench/loader"
@@ -91,14 +92,14 @@ func (r *run) copy(b int64) (done time.Duration) {
 	if r.Pin == loader.PinDataset {
 		moved += labels
 	} else {
-		r.move(labels, sim.ByModel)
+		r.move(b, labels, sim.ByModel)
 	}
 	start := r.copies.Record(r.now)
 	nanos := sim.ByModel
 	if r.Times.Copy != nil {
 		nanos = float64(r.Times.Copy.at(b, rows, r.Batch))
 	}
-	r.move(moved, nanos)
+	r.move(b, moved, nanos)
 	r.now += r.CopyCall.at(b, rows, r.Batch)
 	done = r.copies.Record(r.now)
 	r.copyLane.Add(r.copyStage, b, start, done, bytes)
@@ -112,13 +113,17 @@ func (r *run) copy(b int64) (done time.Duration) {
 	return done
 }
 
-// move queues one copy; out of pageable memory it may hold the trainer up.
-func (r *run) move(bytes int64, nanos float64) {
-	if !r.Pin.Pins() {
-		r.now = r.copies.CopyPageable(r.now, bytes, nanos, r.staging)
+// move queues one copy for batch b; out of pageable memory it may hold the trainer up.
+func (r *run) move(b, bytes int64, nanos float64) {
+	if r.Pin.Pins() {
+		r.copies.Copy(r.now, bytes, nanos)
 		return
 	}
-	r.copies.Copy(r.now, bytes, nanos)
+	gbps := math.Inf(1)
+	if d := r.Staging.at(b, r.Batch, r.Batch); d > 0 {
+		gbps = float64(r.Batch*r.Spec.SampleBytes) / float64(d) // bytes a nanosecond
+	}
+	r.now = r.copies.CopyPageable(r.now, bytes, nanos, gbps)
 }
 
 // step queues the steps on batch b, behind its copy.

@@ -100,3 +100,19 @@ func TestOtherSides(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// TestStagingTakesTheHost: 4 MiB go through staging memory in two chunks, 4 ms in
+// all, over an endless link; the trainer does nothing else meanwhile.
+func TestStagingTakesTheHost(t *testing.T) {
+	const batches = 50
+	c := settings(t, "samples=50", "batch=1", "shape=1024x1024", "workers=1", "pin=off", "copy-stream=dedicated")
+	c.Sim = map[string]string{"latency": "0", "launch": "0", "link-gbps": "inf", "compute": "1ms"}
+	in := modelInput(t, c)
+	in.Staging = Always(4 * time.Millisecond)
+	o, err := Predict(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "wall, s", o.Wall.Seconds(), batches*4e-3+1e-3, exact)
+	near(t, "in the call, s", o.Trace.Stage(trace.CopyCall).Total.Seconds(), batches*4e-3, exact)
+}
