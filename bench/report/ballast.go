@@ -65,8 +65,20 @@ func (c *Chart) addHeld(held, values []float64, name phrase, ink int) {
 	c.y.max = max(c.y.max, hi*1.12)
 	c.empty = false
 	colour := c.look.line(ink)
-	c.plotters = append(c.plotters, curve{points: p, ink: colour, width: 1.2}, dots{p, colour, 2.2, mark(ink)})
+	c.plotters = append(c.plotters, curve{points: lastOfEach(p), ink: colour, width: 1.2}, dots{p, colour, 2.2, mark(ink)})
 	c.legend = append(c.legend, key{text: c.look.say(name), ink: colour, line: true, mark: mark(ink)})
+}
+
+// lastOfEach leaves out points that are followed by one at the same place: the
+// line goes through what was measured when all was warm.
+func lastOfEach(p points) points {
+	var out points
+	for i := range p.xs {
+		if i+1 == len(p.xs) || p.xs[i+1] != p.xs[i] {
+			out.xs, out.ys = append(out.xs, p.xs[i]), append(out.ys, p.ys[i])
+		}
+	}
+	return out
 }
 
 func (c *Chart) addKnee(k *pressure.Knee) {

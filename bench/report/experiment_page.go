@@ -40,7 +40,7 @@ func newExperimentPage(e *bench.ExperimentResult, o Options) experimentPage {
 	if len(e.Outcomes) > 0 {
 		r.Limits = &e.Outcomes[0].Limits
 	}
-	return experimentPage{page{r, o, o.look(r)}, e}
+	return experimentPage{page{r: r, o: o, look: o.look(r), title: experimentTitle}, e}
 }
 
 func (p experimentPage) draw(to draw.Canvas) {
@@ -49,20 +49,32 @@ func (p experimentPage) draw(to draw.Canvas) {
 	body := inner
 	body.Max.Y, body.Min.Y = p.drawHeader(to, inner), p.drawCommand(inner)
 	charts, texts := split(body, (body.Max.Y-body.Min.Y)*0.74, false)
-	columns := len(p.e.Outcomes)
-	for i := range columns {
-		part, rest := split(charts, (charts.Max.X-charts.Min.X)/vg.Length(columns-i), true)
-		charts = rest
-		all := PressureExperiment(p.look, &p.e.Outcomes[i])
-		for _, c := range all {
-			c.title = p.e.Outcomes[i].Kind + ": " + c.title
-		}
-		if p.e.CacheFileBytes == 0 {
-			all = append(all[:1], all[2])
-		}
-		Stack(part, all)
-	}
+	p.drawOutcomes(charts)
 	p.drawTexts(draw.Crop(texts, chartInset, -chartInset, 0, -4))
+}
+
+// drawOutcomes draws the ballasts side by side, on the same axes.
+func (p experimentPage) drawOutcomes(to draw.Canvas) {
+	columns := make([][]*Chart, len(p.e.Outcomes))
+	for i := range columns {
+		columns[i] = PressureExperiment(p.look, &p.e.Outcomes[i])
+		if p.e.CacheFileBytes == 0 {
+			columns[i] = append(columns[i][:1], columns[i][2])
+		}
+	}
+	for i, charts := range columns {
+		for row, c := range charts {
+			c.title = p.e.Outcomes[i].Kind + ": " + c.title
+			for _, other := range columns {
+				if o := other[row]; !o.empty {
+					c.x.max, c.y.max = max(c.x.max, o.x.max), max(c.y.max, o.y.max)
+				}
+			}
+		}
+		part, rest := split(to, (to.Max.X-to.Min.X)/vg.Length(len(columns)-i), true)
+		Stack(part, charts)
+		to = rest
+	}
 }
 
 func (p experimentPage) drawTexts(to draw.Canvas) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"pinscope/bench"
@@ -17,7 +16,7 @@ import (
 // machine, and the command that repeats it. Only the language of o is used.
 func WriteMarkdown(w io.Writer, r *bench.Result, o Options) error {
 	m := &markdown{Writer: bufio.NewWriter(w)}
-	p := page{r, o, o.look(r)}
+	p := newPage(r, o)
 	look := p.look
 	m.line("# %s", look.say(reportTitle))
 	m.line("")
@@ -33,7 +32,7 @@ func WriteMarkdown(w io.Writer, r *bench.Result, o Options) error {
 	}
 	m.throughput(p)
 	m.stages(p)
-	m.list(look.say(verdictHead), slices.Concat(r.NotValid, r.Findings))
+	m.list(look.say(verdictHead), p.verdicts())
 	m.list(look.say(warningsHead), r.Warnings)
 	var labels []string
 	for _, s := range p.shownSides() {

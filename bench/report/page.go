@@ -43,7 +43,7 @@ const (
 // WritePNG writes a result's report as a PNG of one page that carries the result;
 // [Extract] takes it out again.
 func WritePNG(w io.Writer, r *bench.Result, o Options) error {
-	img, err := pagePicture(o, page{r, o, o.look(r)}.draw)
+	img, err := pagePicture(o, newPage(r, o).draw)
 	if err != nil {
 		return err
 	}
@@ -66,14 +66,19 @@ func pagePicture(o Options, paint func(draw.Canvas)) (image.Image, error) {
 // WriteSVG writes a result's report as an SVG of one page. Its texts are texts:
 // they can be searched, and are set in Noto Sans SC or what the viewer has.
 func WriteSVG(w io.Writer, r *bench.Result, o Options) error {
-	return drawSVG(w, pageWidth, pageHeight, page{r, o, o.look(r)}.draw)
+	return drawSVG(w, pageWidth, pageHeight, newPage(r, o).draw)
 }
 
 // page is one report.
 type page struct {
-	r    *bench.Result
-	o    Options
-	look Look
+	r     *bench.Result
+	o     Options
+	look  Look
+	title phrase
+}
+
+func newPage(r *bench.Result, o Options) page {
+	return page{r: r, o: o, look: o.look(r), title: reportTitle}
 }
 
 // draw lays the page out: what was found above, causes and costs in the middle,
@@ -123,7 +128,7 @@ func (p page) drawHeader(to, inner draw.Canvas) vg.Length {
 	about := p.look.text(labelSize, false, th.muted)
 	right := strings.Join([]string{p.r.Device.Name, p.r.Host.Name, p.r.Started.Format("2006-01-02 15:04 MST")}, "  ·  ")
 	right = shorten(about, right, (inner.Max.X-inner.Min.X)*0.6)
-	write(to, head, inner.Min.X+chartInset, y, p.look.say(reportTitle))
+	write(to, head, inner.Min.X+chartInset, y, p.look.say(p.title))
 	write(to, about, inner.Max.X-chartInset-about.Width(right), y, right)
 	y -= 8
 	if p.r.Simulated {

@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"hash/crc32"
 	"image"
@@ -183,6 +184,33 @@ func TestUncompressedResultIsReadToo(t *testing.T) {
 	}
 }
 
+func TestExperimentTravelsInThePicture(t *testing.T) {
+	var out bytes.Buffer
+	e := experimentResult()
+	if err := WriteExperimentPNG(&out, e, Options{DPI: 40}); err != nil {
+		t.Fatal(err)
+	}
+	for data := bytes.NewReader(out.Bytes()[len(pngSignature):]); ; {
+		name, content, err := readChunk(data)
+		if err != nil {
+			t.Fatal("no experiment in the picture: ", err)
+		}
+		keyword, text, _ := bytes.Cut(content, []byte{0})
+		if name != "iTXt" || string(keyword) != "Pinscope pressure result" {
+			continue
+		}
+		z, err := zlib.NewReader(bytes.NewReader(text[4:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back bench.ExperimentResult
+		if err := json.NewDecoder(z).Decode(&back); err != nil || back.Sentence != e.Sentence || len(back.Outcomes) != 2 {
+			t.Errorf("error %v, sentence %q", err, back.Sentence)
+		}
+		return
+	}
+}
+
 func FuzzExtract(f *testing.F) {
 	var out bytes.Buffer
 	r := comparison()
@@ -209,6 +237,13 @@ func TestSVG(t *testing.T) {
 	}
 	if strings.Contains(text, "<script") {
 		t.Error("a host's name is taken for markup")
+	}
+	for decoder := xml.NewDecoder(&out); ; {
+		if _, err := decoder.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatalf("no XML: %v", err)
+		}
 	}
 	if len(text) > 2<<20 {
 		t.Errorf("%d bytes", len(text))

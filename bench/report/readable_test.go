@@ -71,7 +71,7 @@ func TestReportIsReadable(t *testing.T) {
 		"memory": {r: withMemory(comparison())},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p.look = p.o.look(p.r)
+			p = newPage(p.r, p.o)
 			labels := readable(t, pageWidth, pageHeight, p.draw)
 			if got := has(labels, p.look.say(simulatedBand)); got != p.r.Simulated {
 				t.Errorf("band across the page: %v, simulated: %v", got, p.r.Simulated)

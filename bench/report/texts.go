@@ -109,6 +109,7 @@ const (
 	safeKey
 	kneeKey
 	reportTitle
+	experimentTitle
 	verdictHead
 	settingsHead
 	machineHead
@@ -239,6 +240,7 @@ var phraseText = [phrases][2]string{
 	strainAxis:        {"of time", "占时间"},
 	safeKey:           {"most without harm %s", "无害上限 %s"},
 	kneeKey:           {"falls off at %s", "从 %s 起下降"},
+	experimentTitle:   {"What taking memory away does", "内存被占用的后果"},
 	reportTitle:       {"Pinned memory and a training loop", "锁页内存与训练循环"},
 	verdictHead:       {"What limits it", "瓶颈"},
 	settingsHead:      {"Settings", "设置"},
