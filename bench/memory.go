@@ -51,6 +51,9 @@ func (s *session) liveMemory() LiveMemory {
 	return m
 }
 
+// mostSampling is the share of a core that sampling may take without a word.
+const mostSampling = 0.005
+
 // textMemory is what the memory system held and paid, in two lines.
 func (r *Result) textMemory(w *textWriter) {
 	if r.Pressure == nil {
@@ -78,7 +81,7 @@ func (r *Result) textMemory(w *textWriter) {
 	if _, sum := r.Pressure.Figure(pressure.StolenPages); sum != nil && sum.Delta > 0 {
 		text += "; reclaimed " + plural(int64(sum.Delta), "page")
 	}
-	if cost := r.Pressure.Cost.ShareOfCore; cost != nil {
+	if cost := r.Pressure.Cost.ShareOfCore; cost != nil && *cost > mostSampling {
 		text += fmt.Sprintf("; sampling %s of a core", share(*cost))
 	}
 	w.pair("", text)

@@ -49,7 +49,7 @@ func holding(t *testing.T, folder string, args ...string) (program *exec.Cmd, lo
 	}
 	share := float64(256*mib) / float64(available)
 	program = child(append([]string{"pressure", "--device", "sim:laptop", "--workers", "1", "--cache-folder", folder,
-		"--up-to", fmt.Sprintf("%.4f%%", 100*share), "--steps", "1", "--seconds", "1"}, args...)...)
+		"--up-to", fmt.Sprintf("%.4f%%", 100*share), "--steps", "1", "--seconds", "0.5"}, args...)...)
 	output = &bytes.Buffer{}
 	program.Stdout, program.Stderr = output, output
 	if err := program.Start(); err != nil {
