@@ -186,10 +186,10 @@ func TestLadderRefuses(t *testing.T) {
 }
 
 // TestEqualSidesAreNotTold: of 200 comparisons of equal settings with jitter few
-// claim a difference, and of as many with 2 % in it most do. A comparison is six
+// claim a difference, and of as many with 2 % in it most do. A comparison is ten
 // pairs of repeats, as by default.
 func TestEqualSidesAreNotTold(t *testing.T) {
-	const comparisons, pairs = 200, 6
+	const comparisons, pairs = 200, 10
 	verdicts := func(a, b string) (told int) {
 		base := settings(t, "samples=10", "shape=16", "batch=1", "workers=1", "pin=off", "non-blocking=false")
 		base.Repeats = comparisons * pairs

@@ -342,12 +342,19 @@ func (s *session) close() error {
 	}
 	release, err := s.device.Bind()
 	errs := []error{err}
+	stuck := false
 	for _, side := range s.sides {
+		stuck = stuck || side.loader != nil && side.loader.Stuck()
 		errs = append(errs, side.close())
 	}
-	errs = append(errs, s.data.close())
+	if !stuck { // a worker that would not stop may yet read its source
+		errs = append(errs, s.data.close())
+	}
 	if err == nil {
 		release()
+	}
+	if stuck {
+		return errors.Join(errs...)
 	}
 	return errors.Join(append(errs, s.device.Close())...)
 }

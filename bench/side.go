@@ -153,7 +153,9 @@ func (s *side) repeat(position int, warmup bool) error {
 	lane := recorder.Lane(trace.Trainer, 0, "host, monotonic")
 	pass := s.loader.NewPass(recorder, lane)
 	s.session.live.watch(recorder, s.trainer)
-	runtime.GC() // what repeats before left behind is collected before the clock starts, not while it runs
+	if !s.session.o.NoRecording {
+		runtime.GC() // the recorders of repeats before are collected before the clock starts, not while it runs
+	}
 	before := cudamem.ReadLedger().Calls
 	outcome, err := s.trainer.Run(pass, func() { pass.Start(s.session.ctx) }, recorder, lane)
 	calls := cudamem.ReadLedger().Calls - before

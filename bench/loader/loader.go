@@ -3,6 +3,7 @@ package loader
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"pinscope/bench/source"
@@ -182,6 +183,12 @@ func (l *Loader) Setup() Setup { return l.setup }
 
 // QueueSlots is how many batches can be on their way from the workers at once.
 func (l *Loader) QueueSlots() int { return len(l.queue) }
+
+// Stuck says whether a worker would not stop: what it reads and writes must not
+// be freed under it.
+func (l *Loader) Stuck() bool {
+	return slices.ContainsFunc(l.workers, func(w *worker) bool { return w.running.Load() })
+}
 
 // Close frees the slots and the workers' scratch, after the last pass was
 // closed. A slot that a stuck worker may still write to is left alone. It may

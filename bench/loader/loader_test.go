@@ -222,8 +222,14 @@ func TestC31StuckWorkerIsNamed(t *testing.T) {
 			if err := pass.Close(); err == nil || !strings.Contains(err.Error(), "did not stop") {
 				t.Errorf("close of a pass with a stuck worker: %v", err)
 			}
+			if !l.Stuck() {
+				t.Error("the loader does not say that a worker is stuck")
+			}
 			close(never)
 			synctest.Wait()
+			if l.Stuck() {
+				t.Error("a worker that has ended is called stuck")
+			}
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}
