@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,10 +89,13 @@ func TestC47WatchdogEndsTheRun(t *testing.T) {
 func TestMemoryOfARun(t *testing.T) {
 	m := newMachine(t, 8<<20)
 	c := withSim(settings(t, "samples=300", "shape=16", "batch=1", "workers=1", "pin=direct"), append(still, "compute=1ms")...)
+	var mu sync.Mutex // events come from any goroutine
 	var live LiveMemory
 	r, err := m.sampled(c, func(e Event) {
 		if e.Progress != nil && e.Progress.Memory.Sample != nil {
+			mu.Lock()
 			live = e.Progress.Memory
+			mu.Unlock()
 		}
 	})
 	if err != nil {
