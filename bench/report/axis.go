@@ -76,11 +76,6 @@ func (a *axis) span(lo, hi float64) {
 	margin := (hi/2 - lo/2) * 0.16
 	if margin == 0 {
 		margin = max(math.Abs(hi)*0.1, 0.5)
-		if a.unit != nil {
-			if divisor, _ := a.unit(math.Abs(hi)); hi == 0 {
-				margin = divisor
-			}
-		}
 	}
 	a.min, a.max = lo, min(hi+margin, math.MaxFloat64/4)
 	if lo != 0 {

@@ -19,7 +19,6 @@ type Chart struct {
 	plotters []plot.Plotter
 	empty    bool // nothing to draw
 	noX      bool // another chart below shows the x axis
-	noGridX  bool
 }
 
 // Title is what the chart is called, without the word for simulated figures.
@@ -39,14 +38,12 @@ const (
 )
 
 // Draw fills the canvas with the chart.
-func (c *Chart) Draw(to draw.Canvas) {
-	l := c.layout(to)
-	c.paint(l)
-}
+func (c *Chart) Draw(to draw.Canvas) { c.paint(c.layout(to)) }
 
 // layout is where the parts of a chart lie on a canvas.
 type layout struct {
-	title  draw.Canvas // the whole, less a margin
+	whole  draw.Canvas
+	inner  draw.Canvas // less a margin
 	keys   [][]placedKey
 	notes  []string
 	area   draw.Canvas // axes and data
@@ -56,9 +53,8 @@ type layout struct {
 }
 
 func (c *Chart) layout(to draw.Canvas) layout {
-	fill(to, c.look.theme().ground, to.Rectangle)
 	inner := draw.Crop(to, chartInset, -chartInset, chartInset*0.7, -chartInset*0.8)
-	l := layout{title: inner}
+	l := layout{whole: to, inner: inner}
 	width, height := inner.Max.X-inner.Min.X, inner.Max.Y-inner.Min.Y
 	if width < 30 || height < 20 {
 		return l
@@ -89,7 +85,8 @@ func (c *Chart) layout(to draw.Canvas) layout {
 }
 
 func (c *Chart) paint(l layout) {
-	s, inner := c.look.title(), l.title
+	fill(l.whole, c.look.theme().ground, l.whole.Rectangle)
+	s, inner := c.look.title(), l.inner
 	width := inner.Max.X - inner.Min.X
 	if width <= 0 || inner.Max.Y-inner.Min.Y < titleSize {
 		return
@@ -125,7 +122,7 @@ func (c *Chart) drawYTitle(l layout) {
 	from = max(min(from, l.area.Max.Y-width), l.area.Min.Y)
 	// gonum sets a line lower by what the font's ascent is more than its size.
 	ascent := s.FontExtents().Ascent - s.Font.Size
-	l.title.FillText(s, vg.Point{X: l.yTitle + smallSize*capHeight - ascent, Y: from}, text)
+	l.inner.FillText(s, vg.Point{X: l.yTitle + smallSize*capHeight - ascent, Y: from}, text)
 }
 
 func (c *Chart) fullTitle() string {
@@ -138,9 +135,6 @@ func (c *Chart) fullTitle() string {
 // noteLines wraps the notes, at most so many lines.
 func (c *Chart) noteLines(width vg.Length, most int) []string {
 	var lines []string
-	if c.look.Simulated && c.empty {
-		return nil
-	}
 	for _, note := range c.notes {
 		lines = append(lines, wrap(c.look.small(), note, width)...)
 	}
@@ -156,7 +150,6 @@ func (c *Chart) plot() *plot.Plot {
 	th := c.look.theme()
 	p.BackgroundColor = nil
 	p.Title.Text = ""
-	p.Legend.TextStyle = c.look.small()
 	for i, a := range []*plot.Axis{&p.X, &p.Y} {
 		from := []*axis{&c.x, &c.y}[i]
 		a.Min, a.Max = from.min, from.max
@@ -217,7 +210,7 @@ func (g grid) Plot(to draw.Canvas, p *plot.Plot) {
 			}
 		}
 	}
-	if g.c.x.names == nil && !g.c.noGridX {
+	if g.c.x.names == nil {
 		for _, t := range p.X.Tick.Marker.Ticks(p.X.Min, p.X.Max) {
 			if at := x(t.Value); to.ContainsX(at) {
 				to.StrokeLine2(style, at, to.Min.Y, at, to.Max.Y)

@@ -48,7 +48,8 @@ func (c *Chart) WriteSVG(w io.Writer, width, height float64) error {
 	return drawSVG(w, vg.Length(width), vg.Length(height), c.Draw)
 }
 
-func picture(width, height, dpi int, paint func(draw.Canvas)) (image.Image, error) {
+func picture(width, height, dpi int, paint func(draw.Canvas)) (img image.Image, err error) {
+	defer caught(&err)
 	if dpi < leastDPI || dpi > mostDPI {
 		return nil, fmt.Errorf("report: draw at %d DPI: allowed is %d to %d", dpi, leastDPI, mostDPI)
 	}
@@ -60,7 +61,15 @@ func picture(width, height, dpi int, paint func(draw.Canvas)) (image.Image, erro
 	return c.Image(), nil
 }
 
-func drawSVG(w io.Writer, width, height vg.Length, paint func(draw.Canvas)) error {
+// caught makes an error of a panic: gonum's plots panic rather than return one.
+func caught(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("report: draw: %v", p)
+	}
+}
+
+func drawSVG(w io.Writer, width, height vg.Length, paint func(draw.Canvas)) (err error) {
+	defer caught(&err)
 	if !(width >= 1 && width < 1e5 && height >= 1 && height < 1e5) {
 		return errors.New("report: draw SVG: a size outside 1 to 100,000 points")
 	}
@@ -74,6 +83,6 @@ func drawSVG(w io.Writer, width, height vg.Length, paint func(draw.Canvas)) erro
 	// without it needs to know what else will do.
 	named := bytes.ReplaceAll(text.Bytes(), []byte("font-family:"+fonts.Family+";"),
 		[]byte("font-family:'"+fonts.Family+"','Noto Sans CJK SC','Noto Sans','Microsoft YaHei','PingFang SC',sans-serif;"))
-	_, err := w.Write(named)
+	_, err = w.Write(named)
 	return err
 }

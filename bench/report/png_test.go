@@ -18,6 +18,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"gonum.org/v1/plot/vg/draw"
+
 	"pinscope/bench"
 )
 
@@ -212,14 +214,24 @@ func TestExperimentTravelsInThePicture(t *testing.T) {
 }
 
 func FuzzExtract(f *testing.F) {
-	var out bytes.Buffer
-	r := comparison()
-	r.Sides[0].Trace, r.Sides[1].Trace = nil, nil
-	WritePNG(&out, r, Options{DPI: 30})
-	f.Add(out.Bytes()[:bytes.Index(out.Bytes(), []byte("IDAT"))])
+	text, err := (&carried{resultKeyword, &bench.Result{Schema: 1, Sides: make([]bench.Side, 1)}}).text()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(bytes.Join([][]byte{pngSignature, chunk("IHDR", make([]byte, 13)), chunk("iTXt", text)}, nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		Extract(bytes.NewReader(data)) // must return
 	})
+}
+
+func TestPanicsBecomeErrors(t *testing.T) {
+	explode := func(draw.Canvas) { panic("a plot's panic") }
+	if _, err := picture(10, 10, 96, explode); err == nil || !strings.Contains(err.Error(), "a plot's panic") {
+		t.Errorf("picture: error %v", err)
+	}
+	if err := drawSVG(io.Discard, 10, 10, explode); err == nil || !strings.Contains(err.Error(), "a plot's panic") {
+		t.Errorf("SVG: error %v", err)
+	}
 }
 
 func TestSVG(t *testing.T) {

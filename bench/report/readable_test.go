@@ -159,7 +159,7 @@ func legendAboveData(t *testing.T, c *Chart, w, h vg.Length) {
 	if len(c.legend) == 0 || len(l.keys) == 0 {
 		t.Error("no legend")
 	}
-	foot := l.title.Max.Y - titleSize*lineHeight - vg.Length(len(l.keys))*keyHeight
+	foot := l.inner.Max.Y - titleSize*lineHeight - vg.Length(len(l.keys))*keyHeight
 	if top := l.plot.DataCanvas(l.area).Max.Y; top > foot {
 		t.Errorf("the legend ends at %v, the data begin at %v", foot, top)
 	}

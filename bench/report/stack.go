@@ -13,13 +13,13 @@ func (l *layout) margins() (left, right vg.Length) {
 		return 0, 0
 	}
 	data := l.plot.DataCanvas(l.area)
-	return data.Min.X - l.title.Min.X, l.title.Max.X - data.Max.X
+	return data.Min.X - l.inner.Min.X, l.inner.Max.X - data.Max.X
 }
 
 // Stack draws charts below each other with their data lined up, so that one
 // moment lies at one place in all of them. The heights are in proportion to
-// weights, 1 where none is given; only the last chart shows the x axis. All must
-// have been made with the same [Window].
+// weights, 1 where none is given; only the last chart shows the x axis, which
+// must be the same for all: that of one [Window], or of one experiment.
 func Stack(to draw.Canvas, charts []*Chart, weights ...float64) {
 	if len(charts) == 0 {
 		return

@@ -16,7 +16,7 @@ import (
 // shorter than a dot are merged, a dot's width of them into one, so that any
 // number of spans is drawn in bounded memory.
 func Timeline(look Look, t *trace.Trace, w Window) *Chart {
-	c := &Chart{look: look, title: look.say(timelineTitle), noGridX: false}
+	c := &Chart{look: look, title: look.say(timelineTitle)}
 	if !w.set() {
 		w = Whole(t)
 	}
