@@ -3,6 +3,7 @@ package bench
 import (
 	"time"
 
+	"pinscope/bench/gpuwatch"
 	"pinscope/bench/pressure"
 	"pinscope/bench/stats"
 	"pinscope/bench/trace"
@@ -32,6 +33,7 @@ type Result struct {
 	Error     string `json:"error,omitempty"`
 
 	Sides      []Side            `json:"sides"`
+	GPU        *gpuwatch.Series  `json:"gpu"`        // what NVML saw during the repeats, link under load included; nil: no real GPU, or no NVML
 	Pressure   *pressure.Series  `json:"pressure"`   // memory during all of it, on the clock of the repeats; nil: not sampled
 	Comparison *stats.Comparison `json:"comparison"` // of B with A; nil for a single run
 	Ladder     *Ladder           `json:"ladder,omitempty"`

@@ -37,9 +37,10 @@ type RunOptions struct {
 	// NoRecording leaves out spans and stage summaries: to measure what they cost.
 	NoRecording bool
 
-	// SampleMemory has the memory system sampled 20 times a second, beside the
-	// trainer, for the result and for live figures, and lets a watchdog end a run
-	// that leaves the system short. Its ticker is no use in a synctest bubble.
+	// SampleMemory has the memory system sampled 20 times a second, and a real GPU
+	// watched through NVML, beside the trainer, for the result and for live figures,
+	// and lets a watchdog end a run that leaves the system short. Its ticker is no
+	// use in a synctest bubble.
 	SampleMemory bool
 
 	// Names are what the sides of a ladder or a sweep are called.
@@ -119,7 +120,9 @@ func measure(ctx context.Context, kind Kind, configs []Config, o RunOptions) (re
 	if turns := s.schedule(rounds); len(turns) > 0 {
 		defer s.watchMemory()()
 		if err = s.setup(); err == nil {
+			stop := s.watchGPU()
 			err = s.repeats(turns)
+			stop()
 		}
 	}
 	return s.finish(err), err

@@ -23,17 +23,20 @@ func (r *Result) Text(to io.Writer) error {
 		r.textLadder(w)
 		w.line("")
 		r.textMemory(w)
+		r.textGPU(w)
 		r.textVerdict(w)
 	case KindSweep:
 		r.textSweep(w)
 		w.line("")
 		r.textMemory(w)
+		r.textGPU(w)
 		r.textVerdict(w)
 	default:
 		r.textRates(w)
 		r.textStages(w)
 		r.textSetup(w)
 		r.textMemory(w)
+		r.textGPU(w)
 		r.textVerdict(w)
 	}
 	w.list("Findings", r.Findings)
