@@ -2,8 +2,6 @@ package whatif
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"time"
 
 	"pinscope/bench"
@@ -11,7 +9,6 @@ import (
 	"pinscope/bench/source"
 	"pinscope/bench/trace"
 	"pinscope/bench/units"
-	"pinscope/cudamem/sim"
 )
 
 // How says where the time of a stage comes from.
@@ -121,15 +118,15 @@ func (f *feed) fill() (err error) {
 		return f.paced()
 	}
 	stage := f.in.fillStage()
-	// Slots of a kind of their own are filled differently: pinned ones past the cache.
-	like := func(c bench.Config) bool { return c.Source == f.config.Source && c.Pin == f.config.Pin }
-	any := func(c bench.Config) bool { return c.Source == f.config.Source && c.Pin != loader.PinDataset }
-	for _, fits := range []func(bench.Config) bool{like, any} {
+	// With pin dataset a worker does something else altogether. Apart from that the
+	// same mode is best: pinned slots are filled past the cache.
+	fits := func(c bench.Config) bool {
+		return c.Source == f.config.Source && (c.Pin == loader.PinDataset) == (f.config.Pin == loader.PinDataset)
+	}
+	best := func(c bench.Config) bool { return fits(c) && c.Pin == f.config.Pin }
+	for _, fits := range []func(bench.Config) bool{best, fits} {
 		for _, was := range []trace.Stage{trace.Collate, trace.Load} {
-			if f.config.Pin == loader.PinDataset && was == trace.Load {
-				continue
-			}
-			if on, s, found := f.measured.find(was, fits); found && (f.config.Pin != loader.PinDataset || on.side.Config.Pin == loader.PinDataset) {
+			if on, s, found := f.measured.find(was, fits); found {
 				f.in.Fill = f.drawn(stage, on, s, f.growth(on), moreBytes)
 				return nil
 			}
@@ -189,188 +186,6 @@ func (f *feed) hostCopy() (gbps float64, from string, err error) {
 	}
 	gbps, err = f.copyRate.measure()
 	return gbps, "which one thread of this machine was measured to copy just now", err
-}
-
-// calls is what the trainer spends on queueing and on waking up.
-func (f *feed) calls() error {
-	f.copyCall()
-	f.wakeUps()
-	if f.in.HostSteps {
-		return nil
-	}
-	if s, ok := f.asked(trace.Launch); ok {
-		f.in.Launch = s
-		return nil
-	}
-	on, s, found := f.measured.find(trace.Launch, anyConfiguration)
-	if !found || on.device.ID == "cpu" {
-		f.say(trace.Launch, Stage{}, Assumed, "no time of the trainer: it was not measured")
-		return nil
-	}
-	more := float64(f.config.StepsPerBatch) / float64(on.side.Config.StepsPerBatch)
-	f.in.Launch = f.drawn(trace.Launch, on, s, more, "the steps on a batch")
-	return nil
-}
-
-// copyCall is the call out of pinned memory; out of pageable memory it is part of the copy.
-func (f *feed) copyCall() {
-	s, ok := f.asked(trace.CopyCall)
-	if ok {
-		f.in.CopyCall = s
-	}
-	if ok || f.in.InPlace || !f.config.Pin.Pins() {
-		return
-	}
-	if on, s, found := f.measured.find(trace.CopyCall, func(c bench.Config) bool { return c.Pin.Pins() }); found {
-		f.in.CopyCall = f.drawn(trace.CopyCall, on, s, 1, "")
-		return
-	}
-	f.say(trace.CopyCall, Stage{}, Assumed, "no time: calls out of pinned memory were not measured")
-}
-
-// fewWaits are too few for a distribution: one that was disturbed would be drawn
-// time and again, so the quickest is taken.
-const fewWaits = 8
-
-// wakeUps is how long the trainer and the pin thread take to go on when a wait is over.
-func (f *feed) wakeUps() {
-	if f.measured == nil {
-		return
-	}
-	all := f.measured.waits
-	for _, other := range f.measured.others {
-		all.wake = slices.Concat(all.wake, other.waits.wake)
-		all.poll = slices.Concat(all.poll, other.waits.poll)
-		all.batch = slices.Concat(all.batch, other.waits.batch)
-		all.pin = slices.Concat(all.pin, other.waits.pin)
-	}
-	for i, kind := range []struct {
-		to      *Stage
-		samples []time.Duration
-		name    string
-		from    string
-	}{
-		{&f.in.Wake, all.wake, "wake up", "waits for the device, after it was done"},
-		{&f.in.Poll, all.poll, "look", "waits for the device, which was done"},
-		{&f.in.WakeNext, all.batch, "take", "waits for a batch, after it was there"},
-		{&f.in.WakePin, all.pin, "pin take", "waits of the pin thread for a batch, after it was there"},
-	} {
-		if len(kind.samples) == 0 {
-			continue
-		}
-		*kind.to = Drawn(kind.samples, f.config.Seed-golden*uint64(i+1))
-		if len(kind.samples) < fewWaits {
-			*kind.to = Always(slices.Min(kind.samples))
-		}
-		mean := kind.to.Mean()
-		f.origins = append(f.origins, Origin{kind.name, Measured, fmt.Sprintf("%d %s", len(kind.samples), kind.from), &mean})
-	}
-}
-
-// copies is what the link spends on a batch.
-func (f *feed) copies() error {
-	stage := trace.HtoD
-	if f.config.Pin == loader.PinDataset {
-		stage = trace.Gather
-	}
-	if f.in.InPlace {
-		return nil
-	}
-	if s, ok := f.asked(stage); ok {
-		f.in.Times.Copy = &s
-		return nil
-	}
-	model := &f.in.Device
-	if f.device().simulated() {
-		if !f.config.Pin.Pins() && model.PageableGBps == 0 {
-			return f.staging()
-		}
-		f.say(stage, Stage{}, Modelled, "%s, %s", linkText(model, f.config.Pin.Pins()), latencyText(model))
-		return nil
-	}
-	return f.realCopies(stage, model)
-}
-
-func linkText(model *sim.Model, pinned bool) string {
-	gbps := model.LinkGBps
-	if !pinned {
-		gbps = min(gbps, model.PageableGBps)
-	}
-	if math.IsInf(gbps, 1) {
-		return "an endless link"
-	}
-	return units.GBps(gbps)
-}
-
-func latencyText(model *sim.Model) string {
-	return "latency " + units.Duration(model.Latency)
-}
-
-// staging is how the simulated GPU takes pageable memory: the host really copies
-// each chunk, then the model moves it.
-func (f *feed) staging() error {
-	const inline = 64 << 10 // copies of up to so much are taken along by the call
-	on, _, found := f.measured.find(trace.CopyCall, func(c bench.Config) bool { return !c.Pin.Pins() })
-	if found && on.device.Simulated && on.batchBytes() > inline && len(on.waits.stage) > 0 {
-		f.in.Staging = f.say(trace.HtoD, Drawn(on.waits.stage, f.config.Seed+golden).Scaled(f.growth(on)), Derived,
-			"staged as in %d copy calls measured, once their stream was free, then by the model", len(on.waits.stage))
-		return nil
-	}
-	gbps, from, err := f.hostCopy()
-	if err != nil {
-		return err
-	}
-	f.in.Staging = f.say(trace.HtoD, Always(rounded(float64(f.batchBytes())/gbps)), Derived,
-		"staged at %s, %s, then by the model", units.GBps(gbps), from)
-	return nil
-}
-
-// realCopies is what a real GPU's link spends: as measured, where that was the same
-// kind of copy over the same link, else derived.
-func (f *feed) realCopies(stage trace.Stage, model *sim.Model) error {
-	on, s, same := f.measured.find(stage, func(c bench.Config) bool { return c.Pin.Pins() == f.config.Pin.Pins() })
-	_, linkSet := f.over["link-gbps"]
-	_, pageableSet := f.over["pageable-gbps"]
-	_, latencySet := f.over["latency"]
-	pinned := f.config.Pin.Pins()
-	if same && !latencySet && !(linkSet && pinned) && !(pageableSet && !pinned) {
-		drawn := f.drawn(stage, on, s, f.growth(on), moreBytes)
-		f.in.Times.Copy = &drawn
-		if !pinned {
-			model.PageableGBps = float64(on.batchBytes()) / float64(max(s.quantile(0.5), 1)) // the labels' copies
-		}
-		return nil
-	}
-	if pinned {
-		f.say(stage, Stage{}, Derived, "%s, %s, %s", linkText(model, true), f.linkFrom(linkSet), latencyText(model))
-		return nil
-	}
-	from := "as given"
-	if !pageableSet {
-		gbps, how, err := f.hostCopy()
-		if err != nil {
-			return err
-		}
-		model.PageableGBps, from = min(gbps, model.LinkGBps), how
-	}
-	f.say(stage, Stage{}, Derived, "pageable at %s, %s, %s", units.GBps(model.PageableGBps), from, latencyText(model))
-	return nil
-}
-
-// linkFrom says how the rate of a real device's link is known.
-func (f *feed) linkFrom(given bool) string {
-	switch d := f.device().measured; {
-	case given:
-		return "as given"
-	default:
-		if model, known := nearest(d); known {
-			return "of the model " + model.Name
-		}
-		if d.LinkGBps != nil {
-			return "the most that its link can do; give --set link-gbps=N for what it does"
-		}
-		return "of the default model; give --set link-gbps=N"
-	}
 }
 
 // steps is what the device spends on the steps on a batch.
