@@ -5,7 +5,8 @@
 //	Times (how long it takes) ├─► Predict ─► Outcome: wall time, the same spans
 //	sim.Model (the device)   ─┘
 //
-// [Predict] is the model itself. [Base] feeds it: from the settings of a run and
+// [Predict] is the model itself, equal to the real pipeline on the simulated GPU to
+// the nanosecond wherever host work takes no time. [Base] feeds it: from the settings of a run and
 // given times, or from a result that was measured, with some settings changed;
 // [Base.Predict] gives a [Prediction] that says where each time came from.
 //
@@ -21,5 +22,6 @@
 //
 // Each worker and thread is taken to have a CPU, and memory fast enough, to itself:
 // stages take as long with 8 workers as they were measured to take with 2. Where
-// that is in doubt a [Prediction] says so. Handing a batch over takes no time.
+// that is in doubt a [Prediction] says so. What waking up after a wait takes is drawn
+// from a result; without one, handing a batch over takes no time.
 package whatif

@@ -102,7 +102,7 @@ func (m *measured) spec() source.Spec {
 	return spec
 }
 
-// thinned says how many of how many spans of a stage are there.
+// String says how many of how many spans of a stage are there.
 func (s spans) String() string {
 	if int64(len(s.durations)) < s.of {
 		return fmt.Sprintf("%d of %d spans (thinned, or of batches that are not full)", len(s.durations), s.of)
