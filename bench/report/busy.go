@@ -8,13 +8,29 @@ import (
 
 	"gonum.org/v1/plot"
 
+	"pinscope/bench/gpuwatch"
 	"pinscope/bench/trace"
 )
 
 // Utilization is what a driver's slow counter said at a moment: a share, 0 to 1.
 type Utilization struct {
-	At    time.Duration
+	At    time.Duration // on the run's clock, rising
 	Share float64
+}
+
+// UtilizationOf takes from what a driver said how long a kernel ran; where it said
+// nothing there is no point.
+func UtilizationOf(s *gpuwatch.Series) []Utilization {
+	var out []Utilization
+	if s == nil {
+		return out
+	}
+	for i := range s.Samples {
+		if percent := s.Samples[i].GPUPercent; percent != nil {
+			out = append(out, Utilization{s.Samples[i].At, float64(*percent) / 100})
+		}
+	}
+	return out
 }
 
 // GPUBusy shows how busy the engines were, batch by batch, from the events of
@@ -54,10 +70,12 @@ func GPUBusy(look Look, t *trace.Trace, slow []Utilization, w Window) *Chart {
 
 func (c *Chart) addSlow(slow []Utilization, w Window) {
 	var xs, ys []float64
-	for _, s := range slow {
-		if s.At >= w.From && s.At <= w.To {
-			xs, ys = append(xs, float64(s.At-w.From)), append(ys, s.Share)
+	for i, s := range slow {
+		// Those next to the window too: the line goes through it.
+		if i+1 < len(slow) && slow[i+1].At < w.From || i > 0 && slow[i-1].At > w.To {
+			continue
 		}
+		xs, ys = append(xs, float64(s.At-w.From)), append(ys, s.Share)
 	}
 	p, leftOut := finite(xs, ys)
 	c.noteLeftOut(leftOut)

@@ -131,7 +131,7 @@ func TestSeriesThatBreakPlots(t *testing.T) {
 					}
 				}
 				counts := map[string]bool{"speedup": true, "scaling": true, "busy": true, "ladder": true}
-				if want := fmt.Sprintf("%d points left out", c.note); c.note > 0 && counts[name] && !strings.Contains(strings.Join(chart.Notes(), "\n"), want) {
+				if want := fmt.Sprintf("points left out: %d", c.note); c.note > 0 && counts[name] && !strings.Contains(strings.Join(chart.Notes(), "\n"), want) {
 					t.Errorf("notes %q, want %q", chart.Notes(), want)
 				}
 			})
@@ -153,7 +153,7 @@ func TestLogAxis(t *testing.T) {
 		t.Errorf("a single 1 GB/s: axis from %v to %v, want 0.5 to 2", one.y.min, one.y.max)
 	}
 	some := BandwidthBySize(Look{}, points(0, 5, 12))
-	if !some.y.log || some.y.min <= 0 || len(some.Notes()) != 1 || !strings.Contains(some.Notes()[0], "1 points of 0") {
+	if !some.y.log || some.y.min <= 0 || len(some.Notes()) != 1 || !strings.Contains(some.Notes()[0], "points of 0 left out: 1") {
 		t.Errorf("0, 5, 12: axis from %v, notes %q", some.y.min, some.Notes())
 	}
 	none := BandwidthBySize(Look{}, points(0, 0, 0))
@@ -173,7 +173,7 @@ func TestImpossibleBandwidthIsCrossedOut(t *testing.T) {
 	}
 	link := 63.0
 	c := BandwidthBySize(Look{}, Bandwidth{LinkGBps: &link, Lines: []BandwidthLine{{"pinned", []BandwidthPoint{{4194304, &rate}, {1 << 20, value(63)}, {1 << 30, nil}}}}})
-	if notes := strings.Join(c.Notes(), " "); !strings.Contains(notes, "1 points above the link's limit") || strings.Contains(notes, "left out") {
+	if notes := strings.Join(c.Notes(), " "); !strings.Contains(notes, "above the link's limit, crossed out: 1") || strings.Contains(notes, "left out") {
 		t.Errorf("notes %q", notes)
 	}
 	if c.y.max < 512 {

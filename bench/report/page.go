@@ -14,16 +14,11 @@ import (
 	"pinscope/bench/units"
 )
 
-// Options are how a report is drawn and what is drawn with it. The zero value is
-// English, light, 150 DPI.
+// Options are how a report is drawn. The zero value is English, light, 150 DPI.
 type Options struct {
 	Language Language
 	Dark     bool
 	DPI      int // of PNG, 30 to 1200; 0: 150
-
-	// Utilization is what the driver's slow counter said during the typical repeat
-	// of a single run; it lies over the busy engines.
-	Utilization []Utilization
 }
 
 func (o Options) look(r *bench.Result) Look {
@@ -199,7 +194,7 @@ func (p page) drawTimelines(to draw.Canvas) {
 		charts[0].legend, charts[1].legend = joinKeys(charts[0].legend, charts[1].legend), nil
 	}
 	if len(sides) == 1 && windows[0].set() {
-		charts = append(charts, GPUBusy(p.look, sides[0].Trace, p.o.Utilization, windows[0]))
+		charts = append(charts, GPUBusy(p.look, sides[0].Trace, UtilizationOf(p.r.GPU), windows[0]))
 		weights = append(weights, 1)
 	}
 	Stack(to, charts, weights...)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pinscope/bench"
+	"pinscope/bench/gpuwatch"
 	"pinscope/bench/units"
 )
 
@@ -86,6 +87,9 @@ func (p page) machine() []row {
 	if d.LinkGBps != nil {
 		rows = append(rows, one(rowLink, units.GBps(*d.LinkGBps)))
 	}
+	if link := linkUnderLoad(r.GPU); link != "" {
+		rows = append(rows, one(rowLinkLoad, link))
+	}
 	if d.Driver != "" {
 		rows = append(rows, one(rowDriver, d.Driver))
 	}
@@ -126,4 +130,23 @@ func (p page) limits() []row {
 	}
 	add(rowInside, strings.Join(slices.DeleteFunc([]string{l.Container, l.VirtualMachine}, func(s string) bool { return s == "" }), ", "))
 	return rows
+}
+
+// linkUnderLoad is the fastest state of the link that the driver told of: an idle
+// link is slower, and that says nothing.
+func linkUnderLoad(g *gpuwatch.Series) string {
+	if g == nil {
+		return ""
+	}
+	generation, width := int64(0), int64(0)
+	for i := range g.Samples {
+		s := &g.Samples[i]
+		if s.LinkGeneration != nil && s.LinkWidth != nil && *s.LinkGeneration >= generation {
+			generation, width = *s.LinkGeneration, *s.LinkWidth
+		}
+	}
+	if generation == 0 {
+		return ""
+	}
+	return fmt.Sprintf("PCIe %d x%d", generation, width)
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"pinscope/bench"
+	"pinscope/bench/gpuwatch"
 	"pinscope/bench/report/fonts"
 	"pinscope/bench/stats"
 	"pinscope/bench/trace"
@@ -55,6 +56,8 @@ func TestReportIsReadable(t *testing.T) {
 	long.Warnings = slices.Repeat([]string{"a warning of some length that comes again and again"}, 40)
 	single := comparison()
 	single.Kind, single.Sides, single.Comparison, single.Simulated = "run", single.Sides[:1], nil, false
+	generation, width, percent := int64(5), int64(16), int64(63)
+	single.GPU = &gpuwatch.Series{Samples: []gpuwatch.Sample{{}, {LinkGeneration: &generation, LinkWidth: &width, GPUPercent: &percent}}}
 	many := comparison()
 	many.Sides[0].Trace, many.Sides[1].Trace = manyWorkers(64), manyWorkers(64)
 	bare := comparison()
@@ -75,6 +78,9 @@ func TestReportIsReadable(t *testing.T) {
 			labels := readable(t, pageWidth, pageHeight, p.draw)
 			if got := has(labels, p.look.say(simulatedBand)); got != p.r.Simulated {
 				t.Errorf("band across the page: %v, simulated: %v", got, p.r.Simulated)
+			}
+			if got := has(labels, "PCIe 5 x16"); got != (name == "run") {
+				t.Errorf("the link under load is there: %v", got)
 			}
 			if name == "compare" {
 				for _, row := range append(p.settings(), p.machine()...) {

@@ -134,6 +134,7 @@ const (
 	rowHidden
 	rowDevice
 	rowLink
+	rowLinkLoad
 	rowDriver
 	rowHost
 	rowMemoryTotal
@@ -157,7 +158,7 @@ var phraseText = [phrases][2]string{
 	simulated:         {"SIMULATED", "模拟"},
 	simulatedBand:     {"SIMULATED GPU", "模拟 GPU"},
 	simulatedNote:     {"link and compute times come from a model, host work is real", "链路与计算时间来自模型，主机上的工作是真实的"},
-	leftOut:           {"%s points left out: not finite numbers", "略去 %s 个点：不是有限数值"},
+	leftOut:           {"points left out: %s (not finite numbers)", "略去的点：%s（不是有限数值）"},
 	keptBlocks:        {"some lanes hold 1 in %s blocks of %s batches: gaps there are not idle time", "部分通道每 %s 组（每组 %s 批）只保留一组：其空白并非空闲"},
 	keptPoints:        {"1 in %s points kept, the newest %s all", "每 %s 个点保留一个，最新 %s 个全部保留"},
 	pixelNote:         {"spans too short to see are a dot wide, paler the less of it they fill", "过短的区间画成一个点宽，占得越少颜色越淡"},
@@ -189,7 +190,7 @@ var phraseText = [phrases][2]string{
 	repeatAxis:        {"repeat, in the order run", "重复（按运行顺序）"},
 	medianAndInterval: {"median, 95 % interval", "中位数，95 % 区间"},
 	warmupKey:         {"warm-up, not counted", "预热，不计入"},
-	notCounted:        {"%s repeats without a throughput left out", "略去 %s 次没有吞吐的重复"},
+	notCounted:        {"repeats without a throughput, left out: %s", "略去没有吞吐的重复：%s"},
 	barsTitle:         {"Where the trainer's time goes", "训练循环的时间去向"},
 	barsAxis:          {"time of a batch", "每批时间"},
 	rest:              {"rest", "其余"},
@@ -198,8 +199,8 @@ var phraseText = [phrases][2]string{
 	bandwidthAxis:     {"bandwidth", "带宽"},
 	sizeAxis:          {"size of a copy", "拷贝大小"},
 	linkLimit:         {"link's limit %s", "链路上限 %s"},
-	aboveLimit:        {"%s points above the link's limit (crossed): no copy is that fast, the clock is wrong", "%s 个点高于链路上限（打叉）：拷贝不可能这样快，计时有误"},
-	zerosLeftOut:      {"%s points of 0 left out: a log axis has no 0", "略去 %s 个为 0 的点：对数轴没有 0"},
+	aboveLimit:        {"above the link's limit, crossed out: %s (no copy is that fast, the clock is wrong)", "高于链路上限（打叉）：%s（拷贝不可能这样快，计时有误）"},
+	zerosLeftOut:      {"points of 0 left out: %s (a log axis has no 0)", "略去为 0 的点：%s（对数轴没有 0）"},
 	memoryTitle:       {"Memory", "内存"},
 	memoryLogAxis:     {"memory (log)", "内存（对数）"},
 	memoryAxis:        {"memory", "内存"},
@@ -265,6 +266,7 @@ var phraseText = [phrases][2]string{
 	rowThroughput:     {"samples/s, median", "样本/s，中位数"},
 	rowHidden:         {"copy hidden", "被掩盖的拷贝"},
 	rowDevice:         {"device", "设备"},
+	rowLinkLoad:       {"link under load", "负载下的链路"},
 	rowLink:           {"link", "链路"},
 	rowDriver:         {"driver", "驱动"},
 	rowHost:           {"host", "主机"},
