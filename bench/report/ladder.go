@@ -69,6 +69,7 @@ func Rates(look Look, sides []bench.Side) *Chart {
 		c.empty = true
 		return c
 	}
+	c.keyOf(intervals)
 	c.x = axis{title: look.say(throughputAxis)}
 	c.x.spanExactly(0, max(most, 1)*1.1)
 	c.y = axis{names: names, min: -0.5, max: float64(len(names)) - 0.5}
@@ -78,7 +79,7 @@ func Rates(look Look, sides []bench.Side) *Chart {
 
 // Ladder shows a comparison that switches one thing on at a time: each bar
 // reaches from the throughput before to the throughput after, with the change;
-// the first and last are whole.
+// the first reaches from 0.
 func Ladder(look Look, rungs []Rung) *Chart {
 	c := &Chart{look: look, title: look.say(ladderTitle)}
 	var good []Rung
@@ -130,6 +131,7 @@ func Ladder(look Look, rungs []Rung) *Chart {
 	if met[1] {
 		c.legend = append(c.legend, key{text: look.say(lossKey), ink: loss})
 	}
+	c.keyOf(intervals)
 	c.x = axis{title: look.say(throughputAxis)}
 	c.x.spanExactly(0, most*1.18)
 	c.y = axis{names: names, min: -0.5, max: float64(len(names)) - 0.5}
@@ -149,6 +151,13 @@ func index(b bool) int {
 type flatWhiskers struct {
 	at, lo, hi []float64
 	ink        color.Color
+}
+
+// keyOf names intervals in the legend, if there are any.
+func (c *Chart) keyOf(w flatWhiskers) {
+	if len(w.at) > 0 {
+		c.legend = append(c.legend, key{text: c.look.say(intervalOnly), ink: c.look.theme().ink, line: true})
+	}
 }
 
 func (w *flatWhiskers) add(at, lo, hi float64) {

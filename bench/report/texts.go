@@ -57,6 +57,7 @@ const (
 	repeatAxis
 	warmupKey
 	medianAndInterval
+	intervalOnly
 	notCounted
 	barsTitle
 	barsAxis
@@ -188,6 +189,7 @@ var phraseText = [phrases][2]string{
 	throughputTitle:   {"Throughput of each repeat", "每次重复的吞吐"},
 	throughputAxis:    {"samples/s", "样本/s"},
 	repeatAxis:        {"repeat, in the order run", "重复（按运行顺序）"},
+	intervalOnly:      {"95 % interval", "95 % 区间"},
 	medianAndInterval: {"median, 95 % interval", "中位数，95 % 区间"},
 	warmupKey:         {"warm-up, not counted", "预热，不计入"},
 	notCounted:        {"repeats without a throughput, left out: %s", "略去没有吞吐的重复：%s"},
