@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pinscope/bench/loader"
+	"pinscope/bench/pressure"
 	"pinscope/bench/trace"
 	"pinscope/bench/verdict"
 )
@@ -43,6 +44,11 @@ func (r *Result) figures(s *Side) *verdict.Figures {
 	}
 	if copies := s.Trace.Stage(trace.HtoD); copies.Count > 0 {
 		f.CopyMedian = *copies.P50
+	}
+	if r.Pressure != nil { // of the whole session: a share of all repeats alike
+		if stalled := r.Pressure.StallShare(pressure.MemorySomeStall); stalled != nil {
+			f.Stall = time.Duration(*stalled * float64(f.Period))
+		}
 	}
 	r.splitCosts(s, p, f)
 	return f

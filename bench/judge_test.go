@@ -4,7 +4,10 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
+	"pinscope/bench/pressure"
+	"pinscope/bench/trace"
 	"pinscope/bench/verdict"
 )
 
@@ -83,5 +86,24 @@ func TestVerdicts(t *testing.T) {
 				near(t, "gain of "+v.Advice.String(), *after.Sides[0].SamplesPerS.Median / *r.Sides[0].SamplesPerS.Median, 1+v.Advice.Gain, 0.03)
 			}
 		})
+	}
+}
+
+// TestVerdictOfStalls: loading and steps hide each other; of 10 s some task waited
+// 6 s for memory.
+func TestVerdictOfStalls(t *testing.T) {
+	s := replay("", 1000, 0)
+	s.Config.Workers, s.Plan.DeviceSlots, s.Plan.QueueSlots = 1, 2, 3
+	for stage, took := range map[trace.Stage]time.Duration{trace.Load: 800 * time.Microsecond, trace.Step: 850 * time.Microsecond} {
+		s.Trace.Stages = append(s.Trace.Stages, trace.StageSummary{Stage: stage, Count: 1000, Total: 1000 * took, P50: &took})
+	}
+	r := Result{Kind: KindRun, Sides: []Side{s}}
+	if r.judge(); r.Sides[0].Verdict.Limit != verdict.Compute {
+		t.Errorf("without pressure: %s", r.Sides[0].Verdict)
+	}
+	r.Pressure = &pressure.Series{At: []time.Duration{0, 10 * time.Second},
+		Summary: map[string]*pressure.Summary{pressure.MemorySomeStall.String(): {Delta: 6e9}}}
+	if r.judge(); r.Sides[0].Verdict.Limit != verdict.Memory || r.Sides[0].Verdict.Savings[0].Share != 0.6 {
+		t.Errorf("%s", r.Sides[0].Verdict)
 	}
 }
