@@ -89,6 +89,29 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestVerdictBusyShare: of 100 batches a worker loads one in 10 ms; the first step
+// ends after 12 ms, then 99 ms of steps lie in 991.
+func TestVerdictBusyShare(t *testing.T) {
+	c := settings(t, with(nil, "samples=100 shape=250000 batch=1 source=delay:10ms workers=1 "+pinnedOwnStream)...)
+	r := inBubble(t, withSim(c, append(still, "link-gbps=1", "compute=1ms")...))
+	near(t, "busy share", *r.Sides[0].Verdict.BusyShare, 99.0/990, 0.001)
+	near(t, "of a batch", *r.Sides[0].Verdict.TransferShare, 100.0/1002, 0.001)
+}
+
+// TestVerdictOfCPU: the call is the step, and costs nothing beside it.
+func TestVerdictOfCPU(t *testing.T) {
+	s, step := replay("", 1000, 0), time.Millisecond
+	s.Config.Workers = 1
+	for _, stage := range []trace.Stage{trace.Launch, trace.Step} {
+		s.Trace.Stages = append(s.Trace.Stages, trace.StageSummary{Stage: stage, Count: 1000, Total: 1000 * step, P50: &step})
+	}
+	r := Result{Kind: KindRun, Device: Device{ID: "cpu"}, Sides: []Side{s}}
+	r.judge()
+	if v := r.Sides[0].Verdict; v.Limit != verdict.Compute || v.Calls != 0 || v.Explained != step {
+		t.Errorf("%s, calls %v, stages come to %v", v, v.Calls, v.Explained)
+	}
+}
+
 // TestVerdictOfStalls: loading and steps hide each other; of 10 s some task waited
 // 6 s for memory.
 func TestVerdictOfStalls(t *testing.T) {

@@ -312,7 +312,7 @@ func (r *Result) pareto() []int {
 			last := front[len(front)-1]
 			c := stats.Speedup(r.rounds(i, last))
 			sure := c.Verdict == stats.Faster || c.Verdict == stats.CannotTell && *r.Sides[i].SamplesPerS.Median > *r.Sides[last].SamplesPerS.Median
-			if !sure || r.Sides[i].Setup.PinnedBytes == r.Sides[last].Setup.PinnedBytes {
+			if !sure {
 				continue
 			}
 		}

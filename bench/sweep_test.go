@@ -126,7 +126,16 @@ func TestSweepGoesOn(t *testing.T) {
 	if err := stopped.WriteJSON(&cancelled); err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string][]byte{"killed": saved, "cancelled": cancelled.Bytes()} {
+	uneven := *whole // two rounds, and a turn of the third
+	uneven.Sides, uneven.Complete = slices.Clone(whole.Sides), false
+	for i := range uneven.Sides {
+		uneven.Sides[i].Repeats = uneven.Sides[i].Repeats[:2+i%2]
+	}
+	var begun bytes.Buffer
+	if err := uneven.WriteJSON(&begun); err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range map[string][]byte{"killed": saved, "cancelled": cancelled.Bytes(), "in a round": begun.Bytes()} {
 		prior, err := ReadResult(bytes.NewReader(file))
 		if err != nil {
 			t.Fatal(err)
@@ -269,18 +278,43 @@ func TestSweepOnAnotherDevice(t *testing.T) {
 // TestEstimate: 2 cells of 40 MB, 6 rounds, at 1 GB/s are 0.48 s; the model's steps
 // take less. 40 MB of data, and 2 slots of 1 and of 4 MB in each queue and ring.
 func TestEstimate(t *testing.T) {
-	sweep := sweepOf(t, "batch=1,4")
-	var got *Estimate
+	got := estimated(t, sweepOf(t, "batch=1,4"))
+	near(t, "least duration, s", got.LeastDuration.Seconds(), 0.48, 0.001)
+	if got.Sides != 2 || got.Repeats != 12 || got.Turns || got.PinnedBytes < 10e6 || got.PinnedBytes > 10.1e6 || got.HostBytes < 60e6 || got.HostBytes > 61e6 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// estimated is what is told before the first round.
+func estimated(t *testing.T, sweep *Sweep) (got Estimate) {
+	t.Helper()
 	_, err := RunSweep(context.Background(), sweep, RunOptions{Events: func(e Event) {
 		if e.Type == "estimate" {
-			got = e.Estimate
+			got = *e.Estimate
 		}
 	}}, func(*Result) error { return ErrCancelled })
-	if !errors.Is(err, ErrCancelled) || got == nil {
-		t.Fatalf("%v, %+v", err, got)
+	if !errors.Is(err, ErrCancelled) {
+		t.Fatal(err)
 	}
-	near(t, "least duration, s", got.LeastDuration.Seconds(), 0.48, 0.001)
-	if got.Sides != 2 || got.Repeats != 12 || got.PinnedBytes < 10e6 || got.PinnedBytes > 10.1e6 || got.HostBytes < 60e6 || got.HostBytes > 61e6 {
+	return got
+}
+
+// TestSweepOfDataSets: two pinned data sets, of 2 and 4 MB, do not fit into 5 MB at
+// once; each has its turn.
+func TestSweepOfDataSets(t *testing.T) {
+	given := []string{"samples=2,4", "pin=dataset", "ring-slots=2", "max-pinned=5000000", "warmup=1", "repeats=6"}
+	base := settings(t, append(given[1:], "source=cached", "shape=1000000", "dtype=uint8", "batch=1", "workers=1")...)
+	sweep, err := NewSweep(withSim(base, append(still, "link-gbps=1", "compute=250us")...), axes(t, given[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := estimated(t, sweep); !got.Turns || got.Repeats != 14 || got.PinnedBytes < 4e6 || got.PinnedBytes > 4.1e6 || got.HostBytes > 5e6 {
 		t.Errorf("%+v", got)
+	}
+	r, _ := sweepInBubble(t, sweep, 0)
+	for _, s := range r.Sides {
+		if s.SamplesPerS.Count != 6 || s.Setup.SourceShared || s.Repeats[6].Mismatches != 0 || s.Setup.PinEffective == PinnedPart {
+			t.Errorf("%s: %d repeats, %+v", s.Name, s.SamplesPerS.Count, s.Setup)
+		}
 	}
 }

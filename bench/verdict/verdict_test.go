@@ -46,6 +46,10 @@ func TestJudge(t *testing.T) {
 			f.NoDevice, f.InPlace, f.Pin, f.PinCopy, f.Copy, f.Dedicated, f.NonBlocking = true, true, loader.PinOff, 0, 0, false, false
 			f.Period = 4 * ms
 		}, Compute, "compute", "nothing before"},
+		// A pageable copy keeps the training loop from queueing the next step: 2 + 2.
+		{"calls beside pageable copies", func(f *Figures) {
+			f.Pin, f.PinCopy, f.Calls, f.Copy, f.Step, f.Load, f.Period = loader.PinOff, 0, 2*ms, 2*ms, ms, ms, 4*ms
+		}, CannotTell, "within 2 %", "pin=direct: +99."},
 		{"no link known", func(f *Figures) { f.LinkGBps, f.Copy, f.Period, f.Pin = 0, 8*ms, 8*ms, loader.PinOff }, Transfer, "transfer", ""},
 	}
 	for _, c := range cases {
