@@ -3,19 +3,27 @@
 package ui
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/app"
 
 	"pinscope/ui/display"
 	"pinscope/ui/history"
 	"pinscope/ui/locale"
+	"pinscope/ui/settings"
 	"pinscope/ui/window"
 )
 
-// appID is that of FyneApp.toml: preferences are kept under it.
+// icon is assets/icon.png, smaller.
+//
+//go:embed icon.png
+var icon []byte
+
+// appID is that of FyneApp.toml.
 const appID = "io.github.pinscope"
 
 // Fyne's packages have been initialised by now.
@@ -51,8 +59,13 @@ func show(program string, results *history.Folder, files []string) (err error) {
 			err = errors.New(fmt.Sprint("no window can be opened on this display (", problem, "); use for instance: pinscope compare --preset article"))
 		}
 	}()
-	a := app.NewWithID(appID)
-	window.Open(a, window.Options{Program: program, History: results, Files: files})
+	// Told its ID only when it is made, Fyne keeps its preferences in memory: in a
+	// file it would watch them while it writes them, and complain of that.
+	app.SetMetadata(fyne.AppMetadata{Name: "Pinscope"})
+	a := app.NewWithID("")
+	app.SetMetadata(fyne.AppMetadata{ID: appID, Name: "Pinscope"})
+	a.SetIcon(fyne.NewStaticResource("icon.png", icon))
+	window.Open(a, window.Options{Program: program, History: results, Settings: settings.File(), Files: files})
 	started = true
 	a.Run()
 	return nil

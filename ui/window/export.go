@@ -3,6 +3,7 @@
 package window
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 	"pinscope/bench"
 	"pinscope/bench/report"
 	"pinscope/ui/view"
+	"pinscope/ui/words"
 )
 
 // writers write a result in each form, by the form's ending.
@@ -39,7 +41,7 @@ func (w *Window) export(format view.Format) {
 		w.fail(errors.New(w.say.Say("there is no result to save")))
 		return
 	}
-	folder := w.preferences.StringWithFallback("folder", home())
+	folder := cmp.Or(w.remembered.Folder, home())
 	name := newEntry(w.keys)
 	name.SetText("pinscope-" + string(w.result.Kind) + format.Ending)
 	target := caption("")
@@ -59,7 +61,7 @@ func (w *Window) export(format view.Format) {
 		d := dialog.NewFolderOpen(func(chosen fyne.ListableURI, err error) {
 			if err == nil && chosen != nil {
 				folder = chosen.Path()
-				w.preferences.SetString("folder", folder)
+				w.remembered.Folder = folder
 				show()
 			}
 		}, w.win)
@@ -75,9 +77,24 @@ func (w *Window) export(format view.Format) {
 			w.saveAs(folder, name.Text, format)
 		}
 	}, w.win)
+	name.OnSubmitted = func(string) { d.Confirm() }
 	d.Resize(fyne.NewSize(560, 180))
 	d.Show()
 	w.win.Canvas().Focus(name)
+}
+
+// confirm asks whether to do something that cannot be undone; act is also what the
+// button that does it is called.
+func confirm(parent fyne.Window, say words.Language, act, question string, do func()) {
+	d := dialog.NewConfirm(act, question, func(yes bool) {
+		if yes {
+			do()
+		}
+	}, parent)
+	d.SetConfirmText(act)
+	d.SetDismissText(say.Say("Cancel"))
+	d.SetConfirmImportance(widget.DangerImportance)
+	d.Show()
 }
 
 func home() string {
@@ -99,11 +116,7 @@ func (w *Window) saveAs(folder, name string, format view.Format) {
 		w.write(result, path, format)
 		return
 	}
-	dialog.ShowConfirm(format.Name, w.say.Say("%s exists. Replace it?", path), func(yes bool) {
-		if yes {
-			w.write(result, path, format)
-		}
-	}, w.win)
+	confirm(w.win, w.say, w.say.Say("Replace"), w.say.Say("%s exists. Replace it?", path), func() { w.write(result, path, format) })
 }
 
 // write draws and writes off the Fyne goroutine.

@@ -3,7 +3,9 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -102,10 +104,14 @@ func (w *Window) viewItems() []*fyne.MenuItem {
 		items = append(items, i)
 	}
 	items = append(items, fyne.NewMenuItemSeparator())
-	now := w.preferences.String("variant")
+	for i, page := range w.tabs.Items {
+		items = append(items, item(page.Text, fyne.KeyName(strconv.Itoa(i+1)), 0, func() { w.tabs.SelectIndex(i) }))
+	}
+	items = append(items, fyne.NewMenuItemSeparator())
+	now := w.remembered.Variant
 	for _, v := range [][2]string{{"", w.say.Say("As the system")}, {"light", w.say.Say("Light")}, {"dark", w.say.Say("Dark")}} {
 		i := fyne.NewMenuItem(v[1], func() {
-			w.preferences.SetString("variant", v[0])
+			w.remembered.Variant = v[0]
 			w.rebuild()
 		})
 		i.Checked = v[0] == now
@@ -114,17 +120,17 @@ func (w *Window) viewItems() []*fyne.MenuItem {
 	items = append(items, fyne.NewMenuItemSeparator())
 	for _, percent := range []int{80, 100, 125, 150, 200} {
 		i := fyne.NewMenuItem(w.say.Say("Size %d %%", percent), func() {
-			w.preferences.SetInt("scale", percent)
+			w.remembered.Percent = percent
 			w.rebuild()
 		})
-		i.Checked = percent == w.preferences.IntWithFallback("scale", 100)
+		i.Checked = percent == cmp.Or(w.remembered.Percent, 100)
 		items = append(items, i)
 	}
 	return items
 }
 
 func (w *Window) setLanguage(l words.Language) {
-	w.preferences.SetString("language", string(l))
+	w.remembered.Language = string(l)
 	w.say = l
 	w.rebuild()
 }
@@ -133,14 +139,15 @@ func (w *Window) setLanguage(l words.Language) {
 func (w *Window) rebuild() {
 	w.applyLooks()
 	w.build()
+	w.save()
 	if w.plan != nil && w.runner != nil { // otherwise build has asked for a new one
 		w.showPlan(*w.plan)
 	}
 }
 
 func (w *Window) applyLooks() {
-	scale := float32(w.preferences.IntWithFallback("scale", 100)) / 100
-	w.app.Settings().SetTheme(newLooks(w.preferences.String("variant"), scale))
+	scale := float32(cmp.Or(w.remembered.Percent, 100)) / 100
+	w.app.Settings().SetTheme(newLooks(w.remembered.Variant, scale))
 }
 
 // setSystemWords has Fyne's own dialogs speak the language: they follow the

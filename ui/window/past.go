@@ -235,10 +235,7 @@ func (p *past) ask(title, text string, act func(string) error) {
 func (p *past) remove() {
 	names := slices.Clone(p.chosen)
 	question := p.say.Say("Delete %s? This cannot be undone.", quoted(names))
-	dialog.ShowConfirm(p.say.Say("Delete"), question, func(yes bool) {
-		if !yes {
-			return
-		}
+	confirm(p.parent, p.say, p.say.Say("Delete"), question, func() {
 		for _, name := range names {
 			if err := p.folder.Delete(name); err != nil {
 				p.failed(err)
@@ -247,7 +244,7 @@ func (p *past) remove() {
 		}
 		p.chosen = nil
 		p.refresh()
-	}, p.parent)
+	})
 }
 
 func quoted(names []string) string {

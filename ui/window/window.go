@@ -3,6 +3,7 @@
 package window
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 	"time"
@@ -17,26 +18,28 @@ import (
 	"pinscope/bench/report"
 	"pinscope/ui/client"
 	"pinscope/ui/history"
+	"pinscope/ui/settings"
 	"pinscope/ui/view"
 	"pinscope/ui/words"
 )
 
 // Options are what a window needs.
 type Options struct {
-	Program string          // the runner: this program's own file
-	History *history.Folder // where results are kept
-	Files   []string        // result files, PNG reports or presets to open
+	Program  string          // the runner: this program's own file
+	History  *history.Folder // where results are kept
+	Settings string          // the file of what is remembered
+	Files    []string        // result files, PNG reports or presets to open
 }
 
 // Window is Pinscope's window.
 type Window struct {
-	options     Options
-	app         fyne.App
-	win         fyne.Window
-	preferences fyne.Preferences
-	border      *border
-	say         words.Language
-	host        bench.Host
+	options    Options
+	app        fyne.App
+	win        fyne.Window
+	remembered settings.Settings
+	border     *border
+	say        words.Language
+	host       bench.Host
 
 	runner  *client.Runner // under way; nil: none
 	running string         // the file that it writes its result to
@@ -65,14 +68,14 @@ type Window struct {
 // Open builds the window and shows it. It must be called on the Fyne goroutine,
 // or before the loop runs.
 func Open(app fyne.App, o Options) *Window {
-	w := &Window{options: o, app: app, preferences: app.Preferences(), border: newBorder(), host: bench.ThisHost(),
+	w := &Window{options: o, app: app, remembered: settings.Load(o.Settings), border: newBorder(), host: bench.ThisHost(),
 		open: map[string]bool{"1": true, "2": true, "3": true}}
-	w.say = words.Language(w.preferences.StringWithFallback("language", string(words.System())))
+	w.say = words.Language(cmp.Or(w.remembered.Language, string(words.System())))
 	w.values = w.rememberedValues()
 	w.win = app.NewWindow("Pinscope")
 	w.win.SetMaster()
 	w.planner = &planner{border: w.border, program: o.Program, told: w.showPlan}
-	w.win.Resize(fyne.NewSize(float32(w.preferences.FloatWithFallback("width", 1240)), float32(w.preferences.FloatWithFallback("height", 780))))
+	w.win.Resize(w.rememberedSize())
 	w.win.SetCloseIntercept(w.close)
 	w.win.SetOnDropped(func(_ fyne.Position, files []fyne.URI) {
 		for _, file := range files {
@@ -92,11 +95,18 @@ func Open(app fyne.App, o Options) *Window {
 	return w
 }
 
+func (w *Window) rememberedSize() fyne.Size {
+	if w.remembered.Width == 0 {
+		return fyne.NewSize(1240, 780)
+	}
+	return fyne.NewSize(w.remembered.Width, w.remembered.Height)
+}
+
 // rememberedValues are the settings of the last time, as far as they are valid.
 func (w *Window) rememberedValues() view.Form {
 	c, err := bench.LoadPreset("tiny")
-	if args := w.preferences.StringList("settings"); len(args) > 0 {
-		c, err = bench.ParseArgs(bench.DefaultConfig(), args)
+	if len(w.remembered.Form) > 0 {
+		c, err = bench.ParseArgs(bench.DefaultConfig(), w.remembered.Form)
 	}
 	if err != nil {
 		c = bench.DefaultConfig()
@@ -146,7 +156,7 @@ func (w *Window) layout() fyne.CanvasObject {
 	w.tabs.SelectIndex(selected)
 	left := container.NewBorder(nil, w.planText, nil, nil, w.form.content)
 	w.split = container.NewHSplit(left, container.NewBorder(nil, w.notes, nil, nil, w.tabs))
-	w.split.SetOffset(w.preferences.FloatWithFallback("split", 0.3))
+	w.split.SetOffset(cmp.Or(w.remembered.Split, 0.3))
 	bottom := container.NewBorder(widget.NewSeparator(), nil, w.device, nil, w.status)
 	return container.NewBorder(w.bar.content, bottom, nil, nil, w.split)
 }
@@ -162,7 +172,7 @@ func (w *Window) changed() {
 		w.showPlanText("⚠ "+strings.TrimSpace(w.say.Say("Some settings are not allowed: see the marked fields.")+" "+w.form.others(problems)), true)
 		return
 	}
-	w.preferences.SetStringList("settings", c.Args())
+	w.remembered.Form = c.Args()
 	if w.runner == nil { // a run must not be disturbed
 		w.planner.ask(c)
 	}
@@ -265,45 +275,52 @@ func (w *Window) keys(key fyne.KeyName) bool {
 	return true
 }
 
-// close asks before a run is lost.
+// close asks before a run is lost, unless it is being stopped anyway.
 func (w *Window) close() {
-	if w.runner == nil {
+	switch {
+	case w.runner == nil:
 		w.win.Close()
+		return
+	case w.runner.State().Stopping:
+		w.closing = true
 		return
 	}
 	question := w.say.Say("A run is under way. Stop it, keep the repeats that are finished, and close?")
-	dialog.ShowConfirm(w.say.Say("Close"), question, func(yes bool) {
-		switch {
-		case !yes:
-		case w.runner == nil: // it has ended meanwhile
+	confirm(w.win, w.say, w.say.Say("Close"), question, func() {
+		if w.runner == nil { // it has ended meanwhile
 			w.win.Close()
-		default:
-			w.closing = true
-			w.stop()
+			return
 		}
-	}, w.win)
+		w.closing = true
+		w.stop()
+	})
 }
 
 // stopped keeps what is to be remembered, and leaves nothing behind.
 func (w *Window) stopped() {
 	w.border.close()
 	w.planner.forget()
-	w.remember()
+	w.save()
 	if w.runner != nil {
 		w.runner.Stop()
 		<-w.runner.Done()
 	}
 }
 
-// remember keeps the size of the window and how it is divided.
+// remember notes the size of the window and how it is divided.
 func (w *Window) remember() {
-	if w.split == nil {
-		return
+	if w.split != nil {
+		size := w.win.Canvas().Size()
+		w.remembered.Width, w.remembered.Height, w.remembered.Split = size.Width, size.Height, w.split.Offset
 	}
-	size := w.win.Canvas().Size()
-	w.preferences.SetFloat("width", float64(size.Width))
-	w.preferences.SetFloat("height", float64(size.Height))
-	w.preferences.SetFloat("split", w.split.Offset)
+}
+
+// save writes what is remembered. That it cannot is no reason to bother the user.
+func (w *Window) save() {
+	w.remember()
+	if err := w.remembered.Save(w.options.Settings); err != nil {
+		fyne.LogError("the window's settings are not kept", err)
+	}
 }
 
 // start starts a run or a comparison in the runner.
@@ -329,6 +346,7 @@ func (w *Window) start(kind bench.Kind) {
 	w.tabs.SelectIndex(0)
 	w.overview.running(nil, nil)
 	w.bar.show(true)
+	w.save()
 	go w.follow(runner, w.running)
 }
 
@@ -398,7 +416,7 @@ func (w *Window) ended(r *client.Runner, o client.Outcome, saveErr error) {
 		w.showResult(o.Result, strings.TrimSuffix(filepath.Base(w.running), ".json"))
 		w.note(w.say.Say("kept in the history: %s", w.name))
 	default:
-		w.overview.failed(orElse(o.Failure, w.say.Say("stopped")))
+		w.overview.failed(cmp.Or(o.Failure, w.say.Say("stopped")))
 	}
 	if o.Failure != "" && o.Result != nil {
 		w.note("⚠ " + o.Failure)
@@ -408,13 +426,6 @@ func (w *Window) ended(r *client.Runner, o client.Outcome, saveErr error) {
 	if w.closing {
 		w.win.Close()
 	}
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // dark says whether the window is dark now.

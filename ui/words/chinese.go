@@ -7,7 +7,7 @@ var chinese = map[string]string{
 	"Command line": "命令行", "Compare": "对比", "Compare chosen": "比较所选", "Copy": "复制", "Dark": "深色", "Delete": "删除", "File": "文件",
 	"Folder…": "文件夹…", "Guide": "教程", "Guide (F1)": "教程（F1）", "Help": "帮助", "History": "历史", "Light": "浅色",
 	"Load these settings": "载入这些设置", "Memory": "内存", "Note": "备注", "Open": "打开", "Open…": "打开…", "Overview": "总览", "PNG report": "PNG 报告",
-	"Quit": "退出", "Rename": "重命名", "Result (JSON)": "结果（JSON）", "Result as text": "结果文本", "Run": "运行", "SVG report": "SVG 报告",
+	"Quit": "退出", "Replace": "替换", "Rename": "重命名", "Result (JSON)": "结果（JSON）", "Result as text": "结果文本", "Run": "运行", "SVG report": "SVG 报告",
 	"Save": "保存", "Save: %s…": "保存：%s…", "Search": "搜索", "Size %d %%": "大小 %d %%", "Stop": "停止", "Stop (Esc)": "停止（Esc）",
 	"Table (CSV)": "表格（CSV）", "Text": "文本", "Timeline": "时间线", "Trace for Perfetto": "Perfetto 轨迹", "View": "视图",
 
