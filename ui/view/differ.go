@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 
 	"pinscope/bench"
@@ -14,7 +15,7 @@ func Doubts(l words.Language, a, b *bench.Result) []string {
 	var out []string
 	differs := func(what, x, y string) {
 		if x != y {
-			out = append(out, l.Say("%s differs: %s and %s", what, orElse(x, l.Say("unknown")), orElse(y, l.Say("unknown"))))
+			out = append(out, l.Say("%s differs: %s and %s", what, cmp.Or(x, l.Say("unknown")), cmp.Or(y, l.Say("unknown"))))
 		}
 	}
 	if a.Simulated != b.Simulated {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"pinscope/bench"
 	"pinscope/bench/units"
 	"pinscope/ui/words"
@@ -17,7 +18,7 @@ func MemoryRows(l words.Language, r *bench.Result) [][]string {
 		rows = append(rows, row)
 	}
 	for i := range r.Sides {
-		rows[0] = append(rows[0], orElse(r.Sides[i].Label, l.Say("This run")))
+		rows[0] = append(rows[0], cmp.Or(r.Sides[i].Name, r.Sides[i].Label, l.Say("This run")))
 	}
 	add(l.Say("Pinned, as planned"), func(s *bench.Side) string { return units.Bytes(s.Plan.PinnedBytes) })
 	add(l.Say("Pinned, in fact"), func(s *bench.Side) string { return units.Bytes(s.Setup.PinnedBytes) })

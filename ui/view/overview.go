@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -48,7 +49,7 @@ func OverviewOf(l words.Language, r *bench.Result) Overview {
 	o := Overview{Mark: markOf(r), Headline: headline(l, r), Sentence: Sentence(l, r), Warnings: r.Warnings, Findings: r.Findings}
 	if !r.Complete {
 		why, _, _ := strings.Cut(r.Error, "\n")
-		o.Ended = l.Say("Incomplete: %s. The repeats that were finished are kept.", orElse(why, l.Say("unknown")))
+		o.Ended = l.Say("Incomplete: %s. The repeats that were finished are kept.", cmp.Or(why, l.Say("unknown")))
 	}
 	o.Rates = rates(l, r)
 	o.Stages = stages(l, r)
@@ -56,17 +57,10 @@ func OverviewOf(l words.Language, r *bench.Result) Overview {
 	return o
 }
 
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
-
 func markOf(r *bench.Result) Mark {
-	c := r.Comparison
+	c := answer(r)
 	switch {
-	case r.Kind != bench.KindCompare:
+	case r.Kind == bench.KindRun:
 		return Plain
 	case c == nil || c.Ratio == nil || len(r.NotValid) > 0:
 		return Unclear
@@ -82,10 +76,11 @@ func markOf(r *bench.Result) Mark {
 }
 
 func headline(l words.Language, r *bench.Result) string {
+	c := answer(r)
 	switch {
-	case r.Kind == bench.KindCompare && r.Comparison != nil && r.Comparison.Ratio != nil && len(r.NotValid) == 0:
-		return units.SignedPercent(*r.Comparison.Ratio - 1)
-	case r.Kind != bench.KindCompare && len(r.Sides) > 0 && r.Sides[0].SamplesPerS.Median != nil:
+	case r.Kind != bench.KindRun && c != nil && c.Ratio != nil && len(r.NotValid) == 0:
+		return units.SignedPercent(*c.Ratio - 1)
+	case r.Kind == bench.KindRun && len(r.Sides) > 0 && r.Sides[0].SamplesPerS.Median != nil:
 		return l.Say("%s samples/s", rate(*r.Sides[0].SamplesPerS.Median))
 	}
 	return l.Say("no figure")
@@ -103,8 +98,11 @@ func Sentence(l words.Language, r *bench.Result) string {
 // ownSentence says the answer out of the figures; empty where they do not allow it.
 func ownSentence(l words.Language, r *bench.Result) string {
 	c := r.Comparison
-	if r.Kind != bench.KindCompare || len(r.Sides) != 2 {
+	switch {
+	case r.Kind == bench.KindRun:
 		return runSentence(l, r)
+	case r.Kind != bench.KindCompare || len(r.Sides) != 2:
+		return "" // a ladder's sentence is the result's own
 	}
 	if len(r.NotValid) > 0 {
 		return l.Say("No speed-up is claimed: %s.", strings.Join(r.NotValid, "; "))
@@ -200,7 +198,7 @@ func rates(l words.Language, r *bench.Result) [][]string {
 		if in := s.SamplesPerS.Interval; in != nil {
 			between = rate(in.Lo) + " .. " + rate(in.Hi)
 		}
-		rows = append(rows, []string{orElse(s.Label, "-"), Settings(l, s.Config), median, between, fmt.Sprint(s.SamplesPerS.Count)})
+		rows = append(rows, []string{cmp.Or(s.Name, s.Label, "-"), Settings(l, s.Config), median, between, fmt.Sprint(s.SamplesPerS.Count)})
 	}
 	return rows
 }
@@ -209,9 +207,9 @@ func rates(l words.Language, r *bench.Result) [][]string {
 func stages(l words.Language, r *bench.Result) [][]string {
 	head := []string{l.Say("Stage, a batch")}
 	for i := range r.Sides {
-		label := ""
-		if r.Sides[i].Label != "" {
-			label = r.Sides[i].Label + " "
+		label := cmp.Or(r.Sides[i].Name, r.Sides[i].Label)
+		if label != "" {
+			label += ": "
 		}
 		head = append(head, label+l.Say("median"), label+l.Say("95th percentile"), label+l.Say("rate"))
 	}

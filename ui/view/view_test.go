@@ -241,3 +241,35 @@ func TestPyTorch(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestLadder(t *testing.T) {
+	c := bench.DefaultConfig()
+	c.Preset, c.Batch, c.Pin, c.NonBlocking, c.CopyStream, c.RingSlots = "", 8, loader.PinDirect, false, loader.Dedicated, 5
+	got := strings.Join(Args(bench.KindLadder, c), " ")
+	for _, flag := range ladderSets {
+		if strings.Contains(got, flag) {
+			t.Errorf("%s is left in %s", flag, got)
+		}
+	}
+	if !strings.Contains(got, "--batch 8") || strings.Contains(got, "direct") || strings.Contains(got, " 5") {
+		t.Errorf("arguments %s", got)
+	}
+	if got := strings.Join(Args(bench.KindRun, c), " "); !strings.Contains(got, "--pin direct") {
+		t.Errorf("a run's arguments %s", got)
+	}
+
+	rung := func(name string, median float64) bench.Side {
+		return bench.Side{Name: name, SamplesPerS: stats.Summary{Median: &median}}
+	}
+	ratio := 3.0
+	r := &bench.Result{Kind: bench.KindLadder, Sides: []bench.Side{rung("foot", 1), rung("aside", 9), rung("top", 3)}, Ladder: &bench.Ladder{
+		Steps: []bench.LadderStep{{Side: 2, Against: 0}, {Side: 1, Against: 2, Aside: true}, {Side: 77}},
+		Total: bench.LadderStep{Side: 2, Against: 0, Comparison: stats.Comparison{Ratio: &ratio, Verdict: stats.Faster}}}}
+	rungs := Rungs(r)
+	if len(rungs) != 2 || rungs[0].Name != "foot" || rungs[1].SamplesPerS != 3 {
+		t.Errorf("rungs %+v", rungs)
+	}
+	if o := OverviewOf(words.English, r); o.Mark != Faster || o.Headline != "+200.0 %" {
+		t.Errorf("mark %v, headline %q", o.Mark, o.Headline)
+	}
+}

@@ -14,24 +14,25 @@ import (
 
 // bar is the line of buttons at the top, and how far a run has come.
 type bar struct {
-	say               words.Language
-	run, compare, end *widget.Button
-	share             *widget.ProgressBar
-	text              string // on the progress bar
-	content           fyne.CanvasObject
-	allowed, running  bool
+	say                       words.Language
+	run, compare, ladder, end *widget.Button
+	share                     *widget.ProgressBar
+	text                      string // on the progress bar
+	content                   fyne.CanvasObject
+	allowed, running          bool
 }
 
-func newBar(say words.Language, run, compare, stop func(), more fyne.CanvasObject) *bar {
+func newBar(say words.Language, run, compare, ladder, stop func(), more fyne.CanvasObject) *bar {
 	b := &bar{say: say, allowed: true}
 	b.run = widget.NewButtonWithIcon(say.Say("Run"), theme.MediaPlayIcon(), run)
 	b.compare = widget.NewButtonWithIcon(say.Say("Compare"), theme.MediaFastForwardIcon(), compare)
 	b.compare.Importance = widget.HighImportance
+	b.ladder = widget.NewButtonWithIcon(say.Say("Ladder"), theme.MoveUpIcon(), ladder)
 	b.end = widget.NewButtonWithIcon(say.Say("Stop"), theme.MediaStopIcon(), stop)
 	b.end.Importance = widget.DangerImportance
 	b.share = widget.NewProgressBar()
 	b.share.TextFormatter = func() string { return b.text }
-	buttons := container.NewHBox(b.run, b.compare, b.end)
+	buttons := container.NewHBox(b.run, b.compare, b.ladder, b.end)
 	b.content = container.NewBorder(nil, nil, buttons, more, b.share)
 	b.show(false)
 	return b
@@ -56,7 +57,7 @@ func (b *bar) allow(valid bool) {
 }
 
 func (b *bar) enable() {
-	for _, button := range []*widget.Button{b.run, b.compare} {
+	for _, button := range []*widget.Button{b.run, b.compare, b.ladder} {
 		if b.allowed && !b.running {
 			button.Enable()
 		} else {

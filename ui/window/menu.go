@@ -35,6 +35,7 @@ func (w *Window) menu() *fyne.MainMenu {
 		fyne.NewMenu(w.say.Say("Run"),
 			item(w.say.Say("Run"), fyne.KeyR, 0, func() { w.start(bench.KindRun) }),
 			item(w.say.Say("Compare"), fyne.KeyR, fyne.KeyModifierShift, func() { w.start(bench.KindCompare) }),
+			item(w.say.Say("Ladder: one thing at a time"), fyne.KeyL, 0, func() { w.start(bench.KindLadder) }),
 			item(w.say.Say("Stop (Esc)"), "", 0, w.stop)),
 		fyne.NewMenu(w.say.Say("Copy"), w.copyItems()...),
 		fyne.NewMenu(w.say.Say("View"), w.viewItems()...),

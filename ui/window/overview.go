@@ -43,7 +43,7 @@ func (o *overview) welcome() {
 		heading(o.say.Say("What does pinned memory do to a training loop on this machine?")),
 		wrapped(o.say.Say("Choose a preset on the left and press Compare: A does not pin and waits for its copies, B pins and goes on. "+
 			"The answer comes with an interval, and no measurable difference is an answer too.")),
-		wrapped(o.say.Say("Run measures the settings on the left alone. Nothing runs by itself.")),
+		wrapped(o.say.Say("Run measures the settings on the left alone. Ladder switches one thing on at a time, from pageable memory to a pinned data set. Nothing runs by itself.")),
 		wrapped(o.say.Say("New to this? The guide has six short lessons, each with settings that show what it says.")),
 	)
 }
@@ -134,8 +134,11 @@ func badge(text string) *widget.Label {
 
 func (o *overview) charts(r *bench.Result, look report.Look) fyne.CanvasObject {
 	var charts []*report.Chart
-	if r.Kind == bench.KindCompare {
+	switch r.Kind {
+	case bench.KindCompare:
 		charts = append(charts, report.SpeedUp(look, r.Comparison))
+	case bench.KindLadder:
+		charts = append(charts, report.Ladder(look, view.Rungs(r)))
 	}
 	charts = append(charts, report.Throughput(look, r.Sides), report.StageBars(look, r.Sides))
 	box := container.New(&flow{least: 300, height: 220})

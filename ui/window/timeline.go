@@ -49,7 +49,7 @@ func newTimeline(say words.Language, b *border, look func(bool) report.Look) *ti
 		button(nil, say.Say("%d batches", shownBatches), t.steady),
 		t.scale)
 	hint := caption(say.Say("The wheel zooms, the mouse pulls. A wait is pale and hatched."))
-	t.content = container.NewBorder(container.NewHScroll(bar), hint, nil, nil, t.box)
+	t.content = container.NewBorder(container.NewHScroll(bar), hint, nil, nil, container.NewVScroll(t.box))
 	t.show(nil)
 	return t
 }

@@ -121,7 +121,8 @@ func (w *Window) build() {
 		return report.Look{Language: w.reportLanguage(), Dark: w.dark(), Simulated: simulated}
 	}
 	w.form = newForm(w.say, w.win, w.keys, w.values, w.open, w.changed)
-	w.bar = newBar(w.say, func() { w.start(bench.KindRun) }, func() { w.start(bench.KindCompare) }, w.stop, w.moreActions())
+	w.bar = newBar(w.say, func() { w.start(bench.KindRun) }, func() { w.start(bench.KindCompare) },
+		func() { w.start(bench.KindLadder) }, w.stop, w.moreActions())
 	w.planText = caption("")
 	w.status = widget.NewLabel("")
 	w.status.Truncation = fyne.TextTruncateEllipsis
@@ -335,7 +336,7 @@ func (w *Window) start(kind bench.Kind) {
 		what = c.Preset + " " + what
 	}
 	w.running = w.options.History.NewFile(time.Now(), kind, what)
-	args := append([]string{string(kind)}, c.Args()...)
+	args := append([]string{string(kind)}, view.Args(kind, c)...)
 	runner, err := client.Start(w.options.Program, append(args, "--json", w.running)...)
 	if err != nil {
 		w.fail(err)

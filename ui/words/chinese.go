@@ -5,7 +5,7 @@ var chinese = map[string]string{
 	// Buttons, menus, pages.
 	"About": "关于", "All": "全部", "As PyTorch": "复制为 PyTorch 代码", "As the system": "跟随系统", "Cancel": "取消", "Close": "关闭",
 	"Command line": "命令行", "Compare": "对比", "Compare chosen": "比较所选", "Copy": "复制", "Dark": "深色", "Delete": "删除", "File": "文件",
-	"Folder…": "文件夹…", "Guide": "教程", "Guide (F1)": "教程（F1）", "Help": "帮助", "History": "历史", "Light": "浅色",
+	"Folder…": "文件夹…", "Guide": "教程", "Guide (F1)": "教程（F1）", "Help": "帮助", "Ladder": "阶梯", "Ladder: one thing at a time": "阶梯：每次只改一项", "History": "历史", "Light": "浅色",
 	"Load these settings": "载入这些设置", "Memory": "内存", "Note": "备注", "Open": "打开", "Open…": "打开…", "Overview": "总览", "PNG report": "PNG 报告",
 	"Quit": "退出", "Replace": "替换", "Rename": "重命名", "Result (JSON)": "结果（JSON）", "Result as text": "结果文本", "Run": "运行", "SVG report": "SVG 报告",
 	"Save": "保存", "Save: %s…": "保存：%s…", "Search": "搜索", "Size %d %%": "大小 %d %%", "Stop": "停止", "Stop (Esc)": "停止（Esc）",
@@ -88,9 +88,9 @@ var chinese = map[string]string{
 	// Welcome and guide.
 	"What does pinned memory do to a training loop on this machine?": "在这台机器上，锁页内存对训练循环有什么作用？",
 	"Choose a preset on the left and press Compare: A does not pin and waits for its copies, B pins and goes on. The answer comes with an interval, and no measurable difference is an answer too.": "在左侧选择预设并按“对比”：A 不锁页并等待拷贝，B 锁页并继续执行。答案附有区间，没有可测的差别也是答案。",
-	"Run measures the settings on the left alone. Nothing runs by itself.":                                           "“运行”只测量左侧的设置。不会自动运行任何东西。",
-	"New to this? The guide has six short lessons, each with settings that show what it says.":                       "初次接触？教程有六节短课，每节都附有能演示其内容的设置。",
-	"Six lessons. Each has settings that show what it says, on a simulated GPU, so that they work on every machine.": "六节课。每节都附有在模拟 GPU 上演示其内容的设置，因此在任何机器上都能用。",
+	"Run measures the settings on the left alone. Ladder switches one thing on at a time, from pageable memory to a pinned data set. Nothing runs by itself.":                                       "“运行”只测量左侧的设置。“阶梯”从可换页内存到整个数据集锁页，每次只打开一项。不会自动运行任何东西。",
+	"New to this? The guide has six short lessons, each with settings that show what it says.":                                                                                                      "初次接触？教程有六节短课，每节都附有能演示其内容的设置。",
+	"Six lessons. Each has settings that show what it says, on a simulated GPU, so that they work on every machine.":                                                                                "六节课。每节都附有在模拟 GPU 上演示其内容的设置，因此在任何机器上都能用。",
 	"1. What a page-locked page is": "1. 什么是锁页", "2. Why pageable copies are staged": "2. 为什么可换页内存的拷贝要中转", "3. non_blocking without pinning": "3. 不锁页的 non_blocking",
 	"4. Overlap": "4. 重叠", "5. When pinning does not pay": "5. 何时锁页不划算", "6. What pinning costs": "6. 锁页的代价",
 	"Memory comes in pages, of 4 KiB mostly. The system may move a page or write it to disk while a program runs. A GPU's copy engine reads memory by itself and does not notice: it needs pages that stay where they are. Such pages are page-locked, or pinned.": "内存分为页，多为 4 KiB。程序运行时，系统可以移动一页或把它写到磁盘。GPU 的拷贝引擎自行读取内存，不会察觉：它需要位置不变的页。这样的页称为锁页内存。",
