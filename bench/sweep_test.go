@@ -283,6 +283,10 @@ func TestEstimate(t *testing.T) {
 	if got.Sides != 2 || got.Repeats != 12 || got.Turns || got.PinnedBytes < 10e6 || got.PinnedBytes > 10.1e6 || got.HostBytes < 60e6 || got.HostBytes > 61e6 {
 		t.Errorf("%+v", got)
 	}
+	// Rings of 2 and of 8 MB do not fit into 9 MB at once.
+	if got := estimated(t, sweepOf(t, "batch=1,4", "pin=direct", "max-pinned=9000000")); !got.Turns || got.PinnedBytes < 8e6 || got.PinnedBytes > 8.1e6 {
+		t.Errorf("%+v", got)
+	}
 }
 
 // estimated is what is told before the first round.
@@ -304,7 +308,7 @@ func estimated(t *testing.T, sweep *Sweep) (got Estimate) {
 func TestSweepOfDataSets(t *testing.T) {
 	given := []string{"samples=2,4", "pin=dataset", "ring-slots=2", "max-pinned=5000000", "warmup=1", "repeats=6"}
 	base := settings(t, append(given[1:], "source=cached", "shape=1000000", "dtype=uint8", "batch=1", "workers=1")...)
-	sweep, err := NewSweep(withSim(base, append(still, "link-gbps=1", "compute=250us")...), axes(t, given[0]))
+	sweep, err := NewSweep(withSim(base, append(still, "link-gbps=1", "compute=250us", "pin-limit=5000000")...), axes(t, given[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
