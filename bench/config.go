@@ -105,8 +105,8 @@ func holdsFiles(source string) bool {
 	return strings.HasPrefix(source, "npy:") || strings.HasPrefix(source, "images:")
 }
 
-// inMemory says whether the source's samples can lie in memory as a whole.
-func (c Config) inMemory() bool { return c.Source == "cached" || strings.HasPrefix(c.Source, "npy:") }
+// InMemory says whether the source's samples can lie in memory as a whole.
+func (c Config) InMemory() bool { return c.Source == "cached" || strings.HasPrefix(c.Source, "npy:") }
 
 // HostKind is the memory that the ring is made of: HostMemory, or what its zero
 // value stands for.

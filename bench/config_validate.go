@@ -209,7 +209,7 @@ func (c Config) validatePinning(p *problems) {
 		if given && kind != cudamem.Mapped && kind != cudamem.Registered {
 			p.explain("host-memory", kind.String(), "%s is not allowed with pin dataset; allowed is mapped, registered", kind)
 		}
-		if !c.inMemory() {
+		if !c.InMemory() {
 			p.explain("pin", "dataset", "dataset is not allowed with source %s; allowed is cached, npy:FILE, whose samples lie in memory", c.Source)
 		}
 	case loader.PinThread:

@@ -30,7 +30,7 @@ func (r *Result) figures(s *Side) *verdict.Figures {
 		Workers: c.Workers, IdleWorkers: s.Plan.IdleWorkers, Prefetch: c.Prefetch, UsableCPUs: s.Plan.UsableCPUs, QueueSlots: s.Plan.QueueSlots,
 		RingSlots: s.Plan.RingSlots, Batches: repeat.Batches, StartBatches: repeat.Batches, KeepWorkers: c.KeepWorkers, Pin: c.Pin,
 		NonBlocking: c.NonBlocking, Dedicated: c.CopyStream == loader.Dedicated, SyncSteps: c.SyncSteps,
-		InMemory: c.inMemory(), InPlace: s.Plan.DeviceSlots == 0, NoDevice: r.Device.ID == "cpu",
+		InMemory: c.InMemory(), InPlace: s.Plan.DeviceSlots == 0, NoDevice: r.Device.ID == "cpu",
 		Rows: float64(repeat.Samples) / float64(repeat.Batches), BatchBytes: repeat.InputBytes / repeat.Batches,
 		Period: p.period, Load: p.loading(), LoadCPU: s.loadingCPU(), PinCopy: p.stage(trace.PinCopy),
 		Copy: p.stage(trace.HtoD) + p.stage(trace.Gather), Step: p.stage(trace.Step),

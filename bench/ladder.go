@@ -61,7 +61,7 @@ func LadderRungs(base Config, asides bool) ([]Rung, error) {
 	climb("+ workers fill the ring", SavedCopy, func(c *Config) { c.Pin = loader.PinDirect })
 	climb("+ own copy stream", Overlap, func(c *Config) { c.CopyStream = loader.Dedicated })
 	last := c
-	if base.inMemory() {
+	if base.InMemory() {
 		climb("+ data set is pinned", SavedCopy, func(c *Config) { c.Pin, c.RingSlots = loader.PinDataset, 0 })
 	}
 	if asides {

@@ -132,6 +132,33 @@ func NewSweep(base Config, axes []Axis) (*Sweep, error) {
 	return s, nil
 }
 
+// SweepOf is the sweep of some cells, each with a value for the same settings, over
+// base. The error is an *InputError.
+func SweepOf(base Config, cells [][]string) (*Sweep, error) {
+	s := &Sweep{LeftOut: []Cell{}, Pareto: []int{}, Best: -1, base: base}
+	for _, settings := range cells {
+		cell := Cell{Settings: settings}
+		var err error
+		if cell.config, err = ParseSettings(base, settings...); err != nil {
+			return nil, err
+		}
+		if err := s.settle(&cell.config).Validate(); err != nil {
+			return nil, err
+		}
+		s.cells = append(s.cells, cell)
+		for i, setting := range settings {
+			name, value, _ := strings.Cut(setting, "=")
+			if i == len(s.Axes) {
+				s.Axes = append(s.Axes, Axis{Setting: name})
+			}
+			if axis := &s.Axes[i]; !slices.Contains(axis.Values, value) {
+				axis.Values = append(axis.Values, value)
+			}
+		}
+	}
+	return s, nil
+}
+
 // settle drops a ring's settings where there is none to have them, unless they
 // are varied themselves.
 func (s *Sweep) settle(c *Config) *Config {

@@ -44,6 +44,7 @@ type grammar struct {
 	Run       runCommand       `cmd:"" help:"Run one configuration."`
 	Compare   compareCommand   `cmd:"" help:"Run A against B, interleaved; by default A does not pin and waits, B pins and does not wait."`
 	Sweep     sweepCommand     `cmd:"" help:"Run a grid of settings, interleaved, and show which is fastest and which pins least."`
+	Tune      tuneCommand      `cmd:"" help:"Find the best workers and way to pin within a memory budget: a model first, then few runs that confirm."`
 	Predict   predictCommand   `cmd:"" help:"Predict a run by a model, without running it, from settings or from a result with some of them changed."`
 	Ladder    ladderCommand    `cmd:"" help:"Switch one thing on at a time, from pageable memory to a pinned data set, and show what each gives."`
 	Bandwidth bandwidthCommand `cmd:"" help:"Measure copies each way: kind of host memory by size, DMA time and host-blocked time apart."`
@@ -142,7 +143,7 @@ func startFrom(args []string) bench.Config {
 var groups = []kong.Group{
 	{Key: "data", Title: "Data set"}, {Key: "loader", Title: "Loader"}, {Key: "pinning", Title: "Pinning"},
 	{Key: "device", Title: "Device and training"}, {Key: "measuring", Title: "Measuring"},
-	{Key: "compare", Title: "Comparing"}, {Key: "ladder", Title: "Ladder"}, {Key: "sweep", Title: "Sweep"}, {Key: "predict", Title: "Predicting"}, {Key: "ballast", Title: "Ballast"}, {Key: "output", Title: "Output"},
+	{Key: "compare", Title: "Comparing"}, {Key: "ladder", Title: "Ladder"}, {Key: "sweep", Title: "Sweep"}, {Key: "tune", Title: "Tuning"}, {Key: "predict", Title: "Predicting"}, {Key: "ballast", Title: "Ballast"}, {Key: "output", Title: "Output"},
 }
 
 // catchSignals cancels the context it returns when SIGINT or SIGTERM comes, or when
