@@ -240,6 +240,9 @@ func checkDecimals(t *testing.T, path string, want int) {
 // Every line fits 80 columns, whatever is run on whatever device, and however
 // large the figures are.
 func TestWidth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many programs; the detector sees the same code in other tests")
+	}
 	for _, preset := range bench.Presets() {
 		for _, kind := range []string{"run", "compare"} {
 			for _, on := range []string{"sim:laptop", "cpu"} {
@@ -294,6 +297,9 @@ func TestWidthOfLargeFigures(t *testing.T) {
 
 // Real files: photographs as they come, and what is not one.
 func TestImages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many programs; the detector sees the same code in other tests")
+	}
 	const photographs = "/usr/share/backgrounds" // Debian: lomiri-wallpapers-16.04
 	found, _ := filepath.Glob(photographs + "/*.jpg")
 	if len(found) < 2 {

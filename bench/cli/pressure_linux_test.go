@@ -76,6 +76,9 @@ func holding(t *testing.T, folder string, args ...string) (program *exec.Cmd, lo
 
 // A program that is killed leaves nothing locked, and no file.
 func TestKilledLeavesNothingPinned(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many programs; the detector sees the same code in other tests")
+	}
 	folder := t.TempDir()
 	program, locked, _ := holding(t, folder)
 	before := kib("/proc/meminfo", "Mlocked")
@@ -99,6 +102,9 @@ func TestKilledLeavesNothingPinned(t *testing.T) {
 
 // SIGINT gives the ballast back, keeps what was measured and ends with 130.
 func TestPressureInterrupted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many programs; the detector sees the same code in other tests")
+	}
 	folder := t.TempDir()
 	file := filepath.Join(t.TempDir(), "p.json")
 	program, _, output := holding(t, folder, "--json", file)
@@ -225,6 +231,9 @@ func TestWatchdogInALimitedGroup(t *testing.T) {
 // refused before a byte is pinned; one of 0.6 times what is available needs the
 // override, and runs with a warning. The kernel ends neither.
 func TestRingInALimitedGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many programs; the detector sees the same code in other tests")
+	}
 	if kib("/proc/meminfo", "MemAvailable") < 3*gib {
 		t.Skip("less than 3 GiB are available")
 	}
