@@ -360,7 +360,7 @@ func (w *Window) stop() {
 
 // between is the shortest time between two looks at a run: what is measured must
 // not notice that somebody watches.
-const between = 300 * time.Millisecond
+const between = 450 * time.Millisecond
 
 // follow shows a run until it ends. It runs on a goroutine of its own, which ends
 // with the runner.
