@@ -226,7 +226,7 @@ func (r *Result) ladderSentence() string {
 	case stats.Slower:
 		text = fmt.Sprintf("pinned is %s slower on this machine (%s)", change(*total.Ratio), interval(&total))
 	case stats.NoDifference:
-		text = fmt.Sprintf("pinned or not: no measurable difference on this machine (%s)", interval(&total))
+		return fmt.Sprintf("pinned or not: no measurable difference on this machine (%s)", interval(&total)) + r.price(top) + "."
 	default:
 		return "cannot tell: " + list(total.Warnings) + "."
 	}

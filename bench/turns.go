@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"pinscope/bench/pressure"
 )
 
 // hold is what a session keeps allocated between the turns of its sides.
@@ -46,6 +48,12 @@ func (s *session) fit(limits Limits) error {
 	}
 	s.sides = kept
 	for s.hold = holdAll; s.hold < holdTurn && !s.holds(limits); s.hold++ {
+	}
+	for _, side := range s.sides {
+		if d := guard([]Plan{side.plan}, limits, side.config.RiskMemory); d.Verdict == pressure.Risked {
+			s.warn(d.Text)
+			break
+		}
 	}
 	if s.hold != holdAll {
 		s.warn(fmt.Sprintf("memory does not hold all %d at once: slots are allocated for each turn anew, before its clock starts", len(s.sides)))

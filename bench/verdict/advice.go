@@ -29,6 +29,10 @@ const (
 	// simpler is the gain, as a part of the greatest, for which fewer changes are taken.
 	simpler = 0.9
 
+	// mostlyWaiting is the share of loading on a CPU below which workers wait for
+	// disks or timers, and may outnumber the CPUs.
+	mostlyWaiting = 0.1
+
 	moreBatch = 4 // times the batch, where the cost of calls rules
 )
 
@@ -177,8 +181,11 @@ func (f *Figures) onLink(share float64) time.Duration {
 func (f *Figures) moreWorkers() int {
 	rest := f.without(Loading)
 	need := max(WorkersNeeded(f.Load, time.Duration(rest.period())), min(f.Workers+1, 1))
-	if f.LoadCPU > 0 { // as many as have a CPU
-		need = min(need, int(float64(f.UsableCPUs)*float64(f.Load)/float64(f.LoadCPU)))
+	switch onCPU := float64(f.LoadCPU) / float64(max(f.Load, 1)); {
+	case onCPU >= mostlyWaiting: // that they wait for a CPU makes them look idler than they are
+		need = min(need, f.UsableCPUs)
+	case onCPU > 0:
+		need = min(need, int(float64(f.UsableCPUs)/onCPU))
 	}
 	return need
 }

@@ -35,6 +35,12 @@ func TestJudge(t *testing.T) {
 		{"a little paging", func(f *Figures) { f.Stall = 1 * ms }, Compute, "next is memory, 25.0 %", "nothing before"},
 		{"no CPUs left", func(f *Figures) { f.Load, f.LoadCPU, f.UsableCPUs, f.Period = 20*ms, 20*ms, 2, 10*ms }, Loading, "loading", "a cheaper way"},
 		{"CPUs for one more", func(f *Figures) { f.Load, f.LoadCPU, f.UsableCPUs, f.Period = 20*ms, 20*ms, 3, 10*ms }, Loading, "loading", "workers=3: +49.7 %"},
+		{"workers take turns", func(f *Figures) {
+			f.Workers, f.Load, f.LoadCPU, f.UsableCPUs, f.Period = 4, 100*ms, 25*ms, 2, 25*ms
+		}, Loading, "loading", "a cheaper way"},
+		{"workers wait for disks", func(f *Figures) {
+			f.Workers, f.Load, f.LoadCPU, f.UsableCPUs, f.Period = 4, 100*ms, 5*ms, 2, 25*ms
+		}, Loading, "loading", "workers=25: +5"},
 		{"half explained", func(f *Figures) { f.Period = 8 * ms }, CannotTell, "a batch took 8 ms, its stages come to 4.0", ""},
 		{"just explained", func(f *Figures) { f.Period = 5900 * time.Microsecond }, Compute, "compute", "nothing before"},
 		{"nothing takes time", func(f *Figures) { f.Load, f.PinCopy, f.Copy, f.Step = 0, 0, 0, 0 }, CannotTell, "no stage took any time", ""},
