@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pinscope/bench/stats"
 	"pinscope/bench/trace"
 )
 
@@ -36,5 +37,38 @@ func TestStarvedNamesTheLimit(t *testing.T) {
 				t.Errorf("%q, want %q without %q", got, tc.want, tc.mustNotBe)
 			}
 		})
+	}
+}
+
+// TestSentenceSaysWhatMakesItInvalid: --quiet shows nothing else.
+func TestSentenceSaysWhatMakesItInvalid(t *testing.T) {
+	rate := 1000.0
+	side := func(change func(*Side)) *Result {
+		s := replay("", rate, 0)
+		s.SamplesPerS = stats.Summarize(s.measured())
+		change(&s)
+		return &Result{Kind: KindRun, Complete: true, Sides: []Side{s}}
+	}
+	for _, c := range []struct {
+		name, want string
+		result     *Result
+	}{
+		{"verified", "this is no speed", side(func(s *Side) { s.Config.Verify = true })},
+		{"part of a ring", "only 3 of 8 slots are pinned", side(func(s *Side) {
+			s.Setup = Setup{PinEffective: PinnedPart, RingSlotsLocked: 3, RingSlotsAsked: 8}
+		})},
+		{"unlocked", "lock only part", side(func(s *Side) { s.Setup.PinEffective = PinnedSim })},
+	} {
+		if got := c.result.sentence(); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+	r := side(func(*Side) {})
+	if got := r.sentence(); strings.Contains(got, "repeat") {
+		t.Errorf("complete: %s", got)
+	}
+	r.Complete = false
+	if got := r.sentence(); !strings.Contains(got, "ended early, after 6 repeats") {
+		t.Errorf("cancelled: %s", got)
 	}
 }

@@ -26,10 +26,43 @@ func (r *Result) sentence() string {
 	default:
 		text = r.runSentence(&r.Sides[0])
 	}
-	if text != "" && r.Simulated {
+	if text == "" {
+		return ""
+	}
+	if caveats := r.caveats(); len(caveats) > 0 {
+		text = strings.TrimSuffix(text, ".") + " (" + strings.Join(caveats, "; ") + ")."
+	}
+	if r.Simulated {
 		text = "SIMULATED: " + text
 	}
 	return text
+}
+
+// caveats are what whoever reads only the sentence must know beside it.
+func (r *Result) caveats() (out []string) {
+	if !r.Complete {
+		out = append(out, "ended early, after "+plural(int64(r.counted()), "repeat"))
+	}
+	for i := range r.Sides {
+		s := &r.Sides[i]
+		switch {
+		case s.Config.Verify && i == 0:
+			out = append(out, "every byte was verified meanwhile: this is no speed")
+		case s.Setup.PinEffective == PinnedPart && r.Kind != KindCompare: // a comparison is not claimed then
+			out = append(out, fmt.Sprintf("%sonly %d of %d slots are pinned", s.named(), s.Setup.RingSlotsLocked, s.Setup.RingSlotsAsked))
+		case s.Setup.PinEffective == PinnedSim:
+			out = append(out, s.named()+"the system let the simulated GPU lock only part of its pinned memory")
+		}
+	}
+	return out
+}
+
+// counted is how many repeats enter the summaries.
+func (r *Result) counted() (n int) {
+	for i := range r.Sides {
+		n += r.Sides[i].SamplesPerS.Count
+	}
+	return n
 }
 
 func (r *Result) runSentence(s *Side) string {
