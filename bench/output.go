@@ -58,7 +58,7 @@ func ReadResult(from io.Reader) (*Result, error) {
 }
 
 // csvHeader names the columns of the CSV: a row for each repeat.
-var csvHeader = []string{"side", "device", "simulated", "pin", "pin_effective", "non_blocking", "copy_stream", "host_memory",
+var csvHeader = []string{"side", "name", "device", "simulated", "pin", "pin_effective", "non_blocking", "copy_stream", "host_memory",
 	"source", "shape", "dtype", "batch", "workers", "prefetch", "ring_slots", "repeat", "warmup", "complete", "wall_s",
 	"batches", "samples", "input_bytes", "samples_per_s", "overlap_share", "pinned_bytes", "slots_s", "pin_s"}
 
@@ -98,7 +98,7 @@ func (r *Result) WriteCSV(w io.Writer) error {
 
 func (r *Result) csvRow(s *Side, repeat Repeat) []string {
 	c := s.Config
-	row := []string{plainCell(s.Label), plainCell(r.Device.ID), strconv.FormatBool(r.Simulated), c.Pin.String(),
+	row := []string{plainCell(s.Label), plainCell(s.Name), plainCell(r.Device.ID), strconv.FormatBool(r.Simulated), c.Pin.String(),
 		string(s.Setup.PinEffective), strconv.FormatBool(c.NonBlocking), c.CopyStream.String(), c.HostKind().String(),
 		plainCell(c.Source), plainCell(c.Shape.String()), c.DType.String(), strconv.FormatInt(c.Batch, 10),
 		strconv.Itoa(c.Workers), strconv.Itoa(c.Prefetch), strconv.Itoa(s.Plan.RingSlots), strconv.Itoa(repeat.Position),

@@ -104,6 +104,9 @@ little pinned memory
 	if err := errors.Join(r.Text(&all), r.WriteCSV(&all), r.WriteTrace(&all), r.WriteJSON(&all)); err != nil {
 		t.Error(err)
 	}
+	if !strings.Contains(all.String(), "\r\n2,batch=1 pin=thread,sim:laptop,true,thread,") {
+		t.Error("the CSV does not name its cells")
+	}
 	var labels []string
 	for _, s := range r.Sides {
 		labels = append(labels, s.Label)
