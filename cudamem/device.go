@@ -147,7 +147,7 @@ type LinearSpec struct {
 	Classes      int     // outputs, >= 1
 	MaxRows      int     // most samples in a step, >= 1
 	Input        DType   // of the samples; converted to float32 on the device
-	LearningRate float32 //
+	LearningRate float32 // of plain SGD, >= 0
 	Seed         uint64  // of the initial weights, uniform in ±1/sqrt(Features)
 	Cells        int     // results in flight, >= 1
 }

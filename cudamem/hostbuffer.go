@@ -50,8 +50,11 @@ func (b *HostBuffer) Free() error {
 	}
 	length := int64(cap(b.bytes))
 	b.bytes = nil
+	if err := b.free(); err != nil {
+		return err // still locked, for all that is known
+	}
 	if b.locked {
 		ledger.add(-length)
 	}
-	return b.free()
+	return nil
 }

@@ -26,7 +26,8 @@ func (r *run) returnWhen(f *flight, event cudamem.Event) error {
 }
 
 // returnSlots is the returner: it waits for each flight's event, in order, and
-// gives its slot back. After an error it only gives back.
+// gives its slot back. It waits after an error too: a device that is lost answers
+// at once, any other may still read the slot.
 func (r *run) returnSlots() {
 	defer close(r.returner)
 	release, err := r.t.device.Bind()
@@ -36,9 +37,7 @@ func (r *run) returnSlots() {
 		defer release()
 	}
 	for f := range r.returns {
-		if r.failed() == nil {
-			r.note(f.slotFree.Wait())
-		}
+		r.note(f.slotFree.Wait())
 		f.slot.Release()
 		f.returned <- struct{}{}
 	}
