@@ -248,7 +248,7 @@ func facts(l words.Language, r *bench.Result) [][]string {
 	if len(r.Sides) > 0 {
 		c, p := r.Sides[0].Config, r.Sides[0].Plan
 		rows = append(rows,
-			[]string{l.Say("Data set"), l.Say("%s samples of %s %s (%s)", units.Count(p.Samples), c.Shape, c.DType, c.Source)},
+			[]string{l.Say("Data set"), l.Say("%s samples of %s %s (%s)", units.Count(p.Samples), p.Shape, p.DType, c.Source)},
 			[]string{l.Say("Loader"), l.Say("batch %s (%s), %d workers, prefetch %d", units.Count(c.Batch), units.Bytes(p.BatchBytes), c.Workers, c.Prefetch)})
 	}
 	for i := range r.Sides {

@@ -29,6 +29,8 @@ type Options struct {
 	History  *history.Folder // where results are kept
 	Settings string          // the file of what is remembered
 	Files    []string        // result files, PNG reports or presets to open
+
+	cross func(func()) // of the border; nil: fyne.Do
 }
 
 // Window is Pinscope's window.
@@ -68,7 +70,7 @@ type Window struct {
 // Open builds the window and shows it. It must be called on the Fyne goroutine,
 // or before the loop runs.
 func Open(app fyne.App, o Options) *Window {
-	w := &Window{options: o, app: app, remembered: settings.Load(o.Settings), border: newBorder(), host: bench.ThisHost(),
+	w := &Window{options: o, app: app, remembered: settings.Load(o.Settings), border: newBorder(o.cross), host: bench.ThisHost(),
 		open: map[string]bool{"1": true, "2": true, "3": true}}
 	w.say = words.Language(cmp.Or(w.remembered.Language, string(words.System())))
 	w.values = w.rememberedValues()

@@ -25,6 +25,11 @@ import (
 	"pinscope/ui/words"
 )
 
+// waiting are functions that want to cross the border; a test lets them, or not.
+type waiting chan func()
+
+func (w waiting) cross(f func()) { w <- f }
+
 // opened is a window on Fyne's own driver for tests, without a display. No runner
 // is there to be started.
 func opened(t *testing.T, files ...string) *Window {
@@ -35,7 +40,7 @@ func opened(t *testing.T, files ...string) *Window {
 		t.Fatal(err)
 	}
 	w := Open(app, Options{Program: filepath.Join(t.TempDir(), "no-runner"), History: folder,
-		Settings: filepath.Join(t.TempDir(), "window.json"), Files: files})
+		Settings: filepath.Join(t.TempDir(), "window.json"), Files: files, cross: make(waiting, 1000).cross})
 	w.say = words.English
 	w.remembered.Language = string(words.English)
 	w.build()
@@ -264,7 +269,8 @@ func TestEndings(t *testing.T) {
 func TestChartIsDrawnOnce(t *testing.T) {
 	test.NewTempApp(t)
 	drawn := make(chan picture, 100)
-	c := newChart(newBorder(), fyne.NewSize(10, 10))
+	crossing := make(waiting, 100)
+	c := newChart(newBorder(crossing.cross), fyne.NewSize(10, 10))
 	d := func(width, height, dpi int) (image.Image, error) {
 		drawn <- picture{width: width, height: height, dpi: dpi}
 		return image.NewNRGBA(image.Rect(0, 0, width, height)), nil
@@ -276,13 +282,61 @@ func TestChartIsDrawnOnce(t *testing.T) {
 	if got := <-drawn; got.width != 40 || got.height != 30 || got.dpi < 48 {
 		t.Errorf("drawn %+v", got)
 	}
-	c.generate(41, 30)
+	(<-crossing)()
+	if got := c.generate(40, 30).Bounds(); got.Dx() != 40 {
+		t.Errorf("what was drawn is not shown: %v", got)
+	}
+	if got := c.generate(41, 30).Bounds(); got.Dx() != 40 {
+		t.Errorf("until the new picture is there the old one stays: %v", got)
+	}
 	if got := <-drawn; got.width != 41 {
 		t.Errorf("drawn %+v", got)
 	}
+	(<-crossing)()
 	select {
 	case more := <-drawn:
 		t.Errorf("drawn once more: %+v", more)
 	default:
+	}
+}
+
+// TestCopy: text, command line and PyTorch reach the clipboard.
+func TestCopy(t *testing.T) {
+	w := opened(t)
+	w.showResult(result(), "")
+	for i, want := range []string{"SIMULATED GPU", "pinscope compare --preset tiny", "DataLoader(dataset, batch_size=16"} {
+		w.copyItems()[i].Action()
+		if got := w.app.Clipboard().Content(); !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+}
+
+// TestSaveAs: the ending is added, nothing is replaced without asking, nothing is
+// left where a name is refused (C95).
+func TestSaveAs(t *testing.T) {
+	w := opened(t)
+	crossing := make(waiting, 10)
+	w.border.cross = crossing.cross
+	w.showResult(result(), "")
+	folder := t.TempDir()
+	csv := view.Format{Name: "Table", Ending: ".csv"}
+	w.saveAs(folder, "résultat-測試", csv)
+	(<-crossing)()
+	path := filepath.Join(folder, "résultat-測試.csv")
+	first, err := os.ReadFile(path)
+	if err != nil || len(first) == 0 {
+		t.Fatalf("%d bytes, %v", len(first), err)
+	}
+	if err := os.WriteFile(path, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.saveAs(folder, "résultat-測試", csv) // asks
+	w.saveAs(folder, "", csv)            // refuses
+	if text, _ := os.ReadFile(path); string(text) != "mine" {
+		t.Error("a file was replaced without asking")
+	}
+	if files, _ := os.ReadDir(folder); len(files) != 1 {
+		t.Errorf("left over: %v", files)
 	}
 }
