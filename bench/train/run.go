@@ -67,6 +67,9 @@ func (t *Trainer) Run(pass *loader.Pass, start func(), recorder *trace.Recorder,
 	r.outcome.End = t.clock.Now()
 	// The timed region is over.
 
+	if last := r.lastLoss; r.lossKnown {
+		r.outcome.LastLoss = &last
+	}
 	r.outcome.Complete = err == nil
 	if o := r.outcome; err == nil && o.Mismatches > 0 {
 		err = &MismatchError{o.Mismatches, o.Checked, o.FirstMismatch}
@@ -87,6 +90,8 @@ type run struct {
 	returns   chan *flight // to the returner
 	returner  chan struct{}
 	failure   atomic.Pointer[error] // of the returner
+	lastLoss  float64
+	lossKnown bool // of one batch at least
 	outcome   Outcome
 }
 
@@ -95,7 +100,7 @@ func newRun(t *Trainer, recorder *trace.Recorder, lane *trace.Lane) *run {
 	r := &run{
 		t: t, trainer: lane, copyStage: trace.HtoD, steps: recorder.Lane(trace.ComputeEngine, 0, clock),
 		returns: make(chan *flight, len(t.flights)), returner: make(chan struct{}),
-		outcome: Outcome{FirstMismatch: -1, Losses: make([]float64, 0, mostLosses), LastLoss: new(float64)},
+		outcome: Outcome{FirstMismatch: -1, Losses: make([]float64, 0, mostLosses)},
 	}
 	if t.gatherer != nil {
 		r.copyStage = trace.Gather
@@ -113,7 +118,7 @@ func newRun(t *Trainer, recorder *trace.Recorder, lane *trace.Lane) *run {
 // and no slot outstanding.
 func (r *run) loop(pass *loader.Pass) error {
 	err := r.train(pass)
-	return errors.Join(err, r.landAll())
+	return errors.Join(err, r.awaitAll(r.begun-1))
 }
 
 func (r *run) train(pass *loader.Pass) error {
@@ -151,9 +156,14 @@ func (r *run) begin(slot *loader.Slot) error {
 	if !r.t.o.SyncSteps {
 		return nil
 	}
+	return r.awaitAll(f.batch)
+}
+
+// awaitAll waits for all flights, the newest of which carries a batch.
+func (r *run) awaitAll(batch int64) error {
 	asked := r.t.clock.Now()
 	err := r.landAll()
-	r.trainer.Add(trace.WaitStep, f.batch, asked, r.t.clock.Now(), 0)
+	r.trainer.Add(trace.WaitStep, batch, asked, r.t.clock.Now(), 0)
 	return err
 }
 
@@ -348,10 +358,9 @@ func (r *run) check(f *flight) {
 func (r *run) keepLoss(f *flight) {
 	loss, known := r.t.linear.Loss(f.cell)
 	if !known {
-		r.outcome.LastLoss = nil
 		return
 	}
-	*r.outcome.LastLoss = loss
+	r.lastLoss, r.lossKnown = loss, true
 	if len(r.outcome.Losses) < cap(r.outcome.Losses) {
 		r.outcome.Losses = append(r.outcome.Losses, loss)
 	}
