@@ -190,7 +190,7 @@ func TestGather(t *testing.T) {
 					random := rand.New(rand.NewPCG(1, 2))
 					for row := range int64(rows) {
 						index := random.Int64N(samples)
-						binary.NativeEndian.PutUint64(indices.Bytes()[8+8*row:], uint64(index))
+						binary.LittleEndian.PutUint64(indices.Bytes()[8+8*row:], uint64(index))
 						want = append(want, dataset.Bytes()[index*sample:(index+1)*sample]...)
 						wantLabels = append(wantLabels, labels.Bytes()[index*label:(index+1)*label]...)
 					}
@@ -206,7 +206,7 @@ func TestGather(t *testing.T) {
 					}
 					r.must(r.d.Gather(s, slot, indices, 8, rows, parts[1]))
 					r.must(s.Synchronize())
-					binary.NativeEndian.PutUint64(indices.Bytes()[8:], samples) // undefined, but no crash
+					binary.LittleEndian.PutUint64(indices.Bytes()[8:], samples) // undefined, but no crash
 					r.must(r.d.Gather(s, slot, indices, 8, rows, parts...))
 					r.must(s.Synchronize())
 					r.free(dataset, indices, labels, slot)

@@ -83,7 +83,7 @@ func (g *gathered) gatherRange(index []byte, at, n int64) {
 	}
 }
 
-// indexAt is the row-th of the indices, in the machine's order as workers write it.
+// indexAt is the row-th of the indices, in the order that workers write them in.
 func indexAt(index []byte, row int64) int64 {
-	return int64(binary.NativeEndian.Uint64(index[8*row:]))
+	return int64(binary.LittleEndian.Uint64(index[8*row:]))
 }
