@@ -163,7 +163,7 @@ func move(dst, src []byte, from, total int64, full bool) {
 	}
 }
 
-// gather moves the lines of the destination, each from the samples that it is made of.
+// digest keeps the digest of the source, or adds it to the one that is kept.
 func (a *action) digest() {
 	var sum uint64
 	if a.full {
