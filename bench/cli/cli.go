@@ -28,6 +28,7 @@ const (
 	exitFine        = 0
 	exitFailed      = 1 // the run failed
 	exitInput       = 2 // the input is wrong
+	exitHungUp      = 129
 	exitInterrupted = 130
 	exitTerminated  = 143
 )
@@ -65,8 +66,9 @@ const description = "Shows what pinned (page-locked) host memory does to a train
 	"Without a command the window opens."
 
 // Main runs the program: args are the arguments without the program's name, and
-// window opens the window on some files. It returns the exit code. SIGINT and
-// SIGTERM cancel what is under way; a second one ends the process at once.
+// window opens the window on some files. It returns the exit code. SIGINT,
+// SIGTERM and SIGHUP cancel what is under way, a second one ends the process at
+// once; so does a reader of standard output that has gone, without a signal.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer, window func(files []string) error) int {
 	p := &program{args: args, stdout: stdout, stderr: stderr}
 	if len(args) == 0 || areFiles(args) {
@@ -146,25 +148,24 @@ var groups = []kong.Group{
 	{Key: "compare", Title: "Comparing"}, {Key: "ladder", Title: "Ladder"}, {Key: "sweep", Title: "Sweep"}, {Key: "tune", Title: "Tuning"}, {Key: "predict", Title: "Predicting"}, {Key: "ballast", Title: "Ballast"}, {Key: "output", Title: "Output"},
 }
 
-// catchSignals cancels the context it returns when SIGINT or SIGTERM comes, or when
-// nobody reads standard output any more: a window that is gone leaves no run behind,
-// and what was measured is still written to files.
+// catchSignals cancels the context it returns when SIGINT, SIGTERM or SIGHUP comes.
 // From then on signals do again what they do by default: the next one ends the
-// process at once.
+// process at once. A hangup that whoever started us had ignored (nohup) stays so.
 func (p *program) catchSignals(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	caught := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		caught = append(caught, syscall.SIGHUP)
+	}
+	signal.Notify(signals, caught...)
+	p.watchReader(cancel)
 	done := make(chan struct{})
 	go func() {
 		select {
 		case s := <-signals:
 			signal.Stop(signals)
-			code := int32(exitInterrupted)
-			if s != os.Interrupt {
-				code = exitTerminated
-			}
-			p.interrupted.Store(code)
+			p.interrupted.Store(signalCodes[s])
 			cancel(bench.ErrCancelled)
 		case <-done:
 		}
@@ -175,6 +176,9 @@ func (p *program) catchSignals(parent context.Context) (ctx context.Context, sto
 		cancel(nil)
 	}
 }
+
+// signalCodes are the exit codes of signals, as shells count them.
+var signalCodes = map[os.Signal]int32{os.Interrupt: exitInterrupted, syscall.SIGTERM: exitTerminated, syscall.SIGHUP: exitHungUp}
 
 // exitCode is the code that an outcome is told by.
 func (p *program) exitCode(err error) int {
@@ -197,8 +201,12 @@ func (p *program) exitCode(err error) int {
 // exit writes an error, a line for each problem, and gives its exit code.
 func (p *program) exit(err error) int {
 	if err != nil && !errors.As(err, new(exitCode)) {
-		for line := range strings.Lines(err.Error()) {
-			fmt.Fprintf(p.stderr, "pinscope: %s\n", strings.TrimRight(line, "\n"))
+		told := map[string]bool{} // many outputs may fail for one reason
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			if line != "" && !told[line] {
+				fmt.Fprintf(p.stderr, "pinscope: %s\n", line)
+			}
+			told[line] = true
 		}
 	}
 	return p.exitCode(err)

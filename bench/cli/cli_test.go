@@ -238,7 +238,8 @@ func TestSignals(t *testing.T) {
 	for name, tc := range map[string]struct {
 		signal syscall.Signal
 		code   int
-	}{"SIGINT": {syscall.SIGINT, exitInterrupted}, "SIGTERM": {syscall.SIGTERM, exitTerminated}} {
+	}{"SIGINT": {syscall.SIGINT, exitInterrupted}, "SIGTERM": {syscall.SIGTERM, exitTerminated},
+		"SIGHUP": {syscall.SIGHUP, exitHungUp}} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
 			child, stdout := startChild(t, folder)

@@ -45,6 +45,9 @@ func (p *program) events(o outputs) *watcher {
 }
 
 func isTerminal(w io.Writer) bool {
+	if p, ok := w.(*pipe); ok {
+		w = p.to
+	}
 	file, ok := w.(*os.File)
 	if !ok {
 		return false
