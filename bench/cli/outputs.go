@@ -80,8 +80,8 @@ func (o outputs) check() error {
 }
 
 // write writes a result to everything that was asked for. One output that fails
-// does not keep the others from being written; if a place has become unusable
-// and no result file was written, one goes where temporary files are.
+// does not keep the others from being written; if the place of a file has become
+// unusable and no result file was written, one goes where temporary files are.
 func (o outputs) write(p *program, w *watcher, r *bench.Result) error {
 	var failed []error
 	saved, unusable := false, false
@@ -89,7 +89,7 @@ func (o outputs) write(p *program, w *watcher, r *bench.Result) error {
 		err := t.save(p, r)
 		failed = append(failed, err)
 		saved = saved || t.flag == "json" && err == nil
-		unusable = unusable || errors.As(err, new(syscall.Errno))
+		unusable = unusable || t.path != "-" && errors.As(err, new(syscall.Errno))
 	}
 	if unusable && !saved {
 		failed = append(failed, rescue(r))

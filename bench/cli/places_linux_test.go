@@ -102,6 +102,9 @@ func TestFullDevice(t *testing.T) {
 		if code != exitFailed || !strings.Contains(stderr.String(), "no space left on device") {
 			t.Errorf("%q: exit code %d: %s", args, code, stderr.String())
 		}
+		if strings.Contains(stderr.String(), "kept in") {
+			t.Errorf("%q: what was meant for standard output was kept: %s", args, stderr.String())
+		}
 	}
 }
 
