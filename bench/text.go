@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"pinscope/bench/trace"
 	"pinscope/bench/units"
@@ -197,11 +198,11 @@ func (r *Result) textStages(w *textWriter) {
 	}
 	row := fmt.Sprintf("%-26s", "copy hidden under steps")
 	for i := range r.Sides {
-		share := units.NotAvailable
+		hidden := units.NotAvailable
 		if t := r.Sides[i].Trace; t != nil && t.OverlapShare != nil {
-			share = units.Percent(*t.OverlapShare)
+			hidden = units.Percent(*t.OverlapShare)
 		}
-		row += fmt.Sprintf("  %13s %9s", share, "")
+		row += fmt.Sprintf("  %13s %9s", hidden, "")
 	}
 	w.line("%s", row)
 }
@@ -217,18 +218,18 @@ func (r *Result) stageRow(stage trace.Stage) (row string, any bool) {
 	row = fmt.Sprintf("%-12s %-13s", r.laneTitle(stage), stageTitle(stage))
 	for i := range r.Sides {
 		side := &r.Sides[i]
-		median, share := "-", "-"
+		median, ofTime := "-", "-"
 		if side.Trace != nil {
 			summary := side.Trace.Stage(stage)
 			if summary.Count > 0 {
 				any = true
 				median = units.Duration(*summary.P50)
 				if p := side.perBatch(); p != nil && p.period > 0 {
-					share = units.Percent(float64(p.stage(stage)) / float64(p.period) / float64(side.lanes(stage)))
+					ofTime = units.Percent(float64(p.stage(stage)) / float64(p.period) / float64(side.lanes(stage)))
 				}
 			}
 		}
-		row += fmt.Sprintf("  %13s %9s", median, share)
+		row += fmt.Sprintf("  %13s %9s", median, ofTime)
 	}
 	return row, any
 }
@@ -333,9 +334,9 @@ func (w *textWriter) list(title string, items []string) {
 
 // wrap breaks a text into lines, all but the first indented as far as its lead.
 func (w *textWriter) wrap(lead, text string) {
-	line, indent := lead, strings.Repeat(" ", len(lead))
+	line, indent := lead, strings.Repeat(" ", utf8.RuneCountInString(lead))
 	for i, word := range strings.Fields(text) {
-		if i > 0 && len(line)+1+len(word) > textWidth {
+		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > textWidth {
 			w.line("%s", line)
 			line = indent
 		}
