@@ -118,7 +118,7 @@ func newRun(t *Trainer, recorder *trace.Recorder, lane *trace.Lane) *run {
 // and no slot outstanding.
 func (r *run) loop(pass *loader.Pass) error {
 	err := r.train(pass)
-	return errors.Join(err, r.awaitAll(r.begun-1))
+	return errors.Join(err, r.awaitAll(noBatch))
 }
 
 func (r *run) train(pass *loader.Pass) error {
@@ -159,7 +159,10 @@ func (r *run) begin(slot *loader.Slot) error {
 	return r.awaitAll(f.batch)
 }
 
-// awaitAll waits for all flights, the newest of which carries a batch.
+// noBatch is the batch of a span that stands for none: the wait at the end.
+const noBatch = -1
+
+// awaitAll waits for all flights, on behalf of a batch.
 func (r *run) awaitAll(batch int64) error {
 	asked := r.t.clock.Now()
 	err := r.landAll()

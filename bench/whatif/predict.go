@@ -34,7 +34,9 @@ func Predict(in Input) (Outcome, error) {
 	for b := range r.total {
 		r.train(b, r.nextBatch(b))
 	}
+	asked := r.now
 	r.now = max(r.now, r.last) // the trainer waits for all steps
+	r.trainer.Add(trace.WaitStep, -1, asked, r.now, 0)
 	full := r.total - int64(r.Epochs)
 	samples := full*r.Batch + int64(r.Epochs)*r.lastRows
 	return Outcome{Wall: r.now, Batches: r.total, Samples: samples, InputBytes: samples * r.Spec.SampleBytes,
