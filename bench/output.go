@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,6 +55,11 @@ func ReadResult(from io.Reader) (*Result, error) {
 	if len(r.Sides) == 0 {
 		return nil, errors.New("damaged result file: it holds no sides")
 	}
+	for i := range r.Sides {
+		if s := &r.Sides[i]; len(s.Plan.Shape) == 0 { // written before plans held them
+			s.Plan.Shape, s.Plan.DType = s.Config.Shape, s.Config.DType
+		}
+	}
 	return r, nil
 }
 
@@ -77,7 +83,7 @@ var csvStages = func() []trace.Stage {
 func (r *Result) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
-	header := csvHeader
+	header := slices.Clone(csvHeader)
 	for _, stage := range csvStages {
 		name := strings.ReplaceAll(stage.String(), " ", "_")
 		header = append(header, name+"_ms_per_batch", name+"_cpu_s")
@@ -100,7 +106,7 @@ func (r *Result) csvRow(s *Side, repeat Repeat) []string {
 	c := s.Config
 	row := []string{plainCell(s.Label), plainCell(s.Name), plainCell(r.Device.ID), strconv.FormatBool(r.Simulated), c.Pin.String(),
 		string(s.Setup.PinEffective), strconv.FormatBool(c.NonBlocking), c.CopyStream.String(), c.HostKind().String(),
-		plainCell(c.Source), plainCell(c.Shape.String()), c.DType.String(), strconv.FormatInt(c.Batch, 10),
+		plainCell(c.Source), plainCell(s.Plan.Shape.String()), s.Plan.DType.String(), strconv.FormatInt(c.Batch, 10),
 		strconv.Itoa(c.Workers), strconv.Itoa(c.Prefetch), strconv.Itoa(s.Plan.RingSlots), strconv.Itoa(repeat.Position),
 		strconv.FormatBool(repeat.Warmup), strconv.FormatBool(repeat.Complete), decimal(repeat.Wall.Seconds()),
 		strconv.FormatInt(repeat.Batches, 10), strconv.FormatInt(repeat.Samples, 10),

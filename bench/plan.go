@@ -19,6 +19,9 @@ import (
 // allocated. Sizes are bytes. "Input" is the input tensors alone, without
 // labels and without what rounding up to whole pages adds.
 type Plan struct {
+	Shape Shape         `json:"shape,omitempty"` // of one sample: the source's, which npy files bring themselves
+	DType cudamem.DType `json:"dtype"`           // of one value, likewise
+
 	Samples        int64 `json:"samples"`         // in the data set
 	EpochBatches   int64 `json:"epoch_batches"`   // in an epoch
 	TotalBatches   int64 `json:"total_batches"`   // in a repeat: over all epochs
@@ -69,7 +72,7 @@ const deviceSlots = 2
 // device. The error is an *InputError: something does not fit into 63 bits, or
 // nothing is left to train on.
 func NewPlan(c Config, spec source.Spec, info cudamem.Info, limits Limits) (Plan, error) {
-	p := Plan{Samples: spec.Samples, UsableCPUs: limits.UsableCPUs, MaxPinned: c.MaxPinned, Notes: []string{}, Warnings: []string{}}
+	p := Plan{Shape: spec.Shape, DType: spec.DType, Samples: spec.Samples, UsableCPUs: limits.UsableCPUs, MaxPinned: c.MaxPinned, Notes: []string{}, Warnings: []string{}}
 	p.data = strings.Join([]string{c.Source, fmt.Sprint(spec.Samples), fmt.Sprint(spec.Shape), spec.DType.String(),
 		fmt.Sprint(c.Seed)}, "|")
 	m := &meter{}

@@ -70,7 +70,7 @@ func (r *Result) textHead(w *textWriter) {
 	}
 	w.pair("Host", strings.Join(append(host, r.Host.OS+" "+r.Host.Kernel), ", "))
 	r.pairOfAll(w, "Data", func(c Config, p Plan) string {
-		return fmt.Sprintf("%s samples of %s %s (%s), %s", units.Count(p.Samples), c.Shape, c.DType, c.Source, plural(int64(c.Epochs), "epoch"))
+		return fmt.Sprintf("%s samples of %s %s (%s), %s", units.Count(p.Samples), p.Shape, p.DType, c.Source, plural(int64(c.Epochs), "epoch"))
 	})
 	r.pairOfAll(w, "Loader", func(c Config, p Plan) string {
 		return fmt.Sprintf("batch %s (%s), %s", units.Count(c.Batch), units.Bytes(p.BatchBytes), plural(int64(c.Workers), "worker"))

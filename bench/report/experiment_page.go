@@ -95,7 +95,7 @@ func (p experimentPage) settings() []row {
 	return []row{
 		one(rowUpTo, units.Percent(p.e.UpTo)), one(rowPerStep, units.Duration(p.e.PerStep)),
 		one(rowCacheFile, units.Bytes(p.e.CacheFileBytes)),
-		one(rowSource, strings.TrimSpace(fmt.Sprintf("%s, %s x %s %s", c.Source, units.Count(p.e.Plan.Samples), c.Shape, c.DType))),
+		one(rowSource, strings.TrimSpace(fmt.Sprintf("%s, %s x %s %s", c.Source, units.Count(p.e.Plan.Samples), p.e.Plan.Shape, p.e.Plan.DType))),
 		one(rowBatch, fmt.Sprintf("%s (%s)", units.Count(c.Batch), units.Bytes(p.e.Plan.BatchBytes))),
 		one(rowWorkers, fmt.Sprintf("%d x %d", c.Workers, c.Prefetch)), one(rowPin, c.Summary()),
 	}

@@ -124,7 +124,7 @@ func side(label string, pin loader.PinMode, nonBlocking bool, t *trace.Trace) be
 	typical := 2
 	wall := Whole(t).To - Whole(t).From
 	s := bench.Side{Label: label, Config: c, Typical: &typical, Trace: t,
-		Plan:    bench.Plan{Samples: 1000, TotalBatches: 32, BatchBytes: 38535168, QueueSlots: 8, QueueBytes: 8 * 38535168, HostBytes: 470 << 20},
+		Plan:    bench.Plan{Shape: c.Shape, DType: c.DType, Samples: 1000, TotalBatches: 32, BatchBytes: 38535168, QueueSlots: 8, QueueBytes: 8 * 38535168, HostBytes: 470 << 20},
 		Setup:   bench.Setup{PinEffective: bench.PinnedNone},
 		Repeats: []bench.Repeat{{Wall: wall}},
 	}

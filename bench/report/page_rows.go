@@ -67,7 +67,7 @@ func (p page) settings() []row {
 	add(rowMemory, func(s *bench.Side) string { return s.Config.HostKind().String() })
 	add(rowRing, func(s *bench.Side) string { return units.Count(int64(s.Plan.RingSlots)) })
 	add(rowSource, func(s *bench.Side) string {
-		return fmt.Sprintf("%s, %s x %s %s", s.Config.Source, units.Count(s.Plan.Samples), s.Config.Shape, s.Config.DType)
+		return fmt.Sprintf("%s, %s x %s %s", s.Config.Source, units.Count(s.Plan.Samples), s.Plan.Shape, s.Plan.DType)
 	})
 	add(rowBatch, func(s *bench.Side) string {
 		return fmt.Sprintf("%s (%s)", units.Count(s.Config.Batch), units.Bytes(s.Plan.BatchBytes))

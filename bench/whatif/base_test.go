@@ -85,7 +85,7 @@ func realResult(t *testing.T, more ...string) *bench.Result {
 	typical, rate := 0, 20000.0
 	return &bench.Result{Host: bench.Host{CPUs: 16}, Device: bench.Device{ID: "cuda:0", Name: "NVIDIA H200"}, Sides: []bench.Side{{
 		Config: c, Typical: &typical, Trace: rec.Trace(), Repeats: []bench.Repeat{{Complete: true, Wall: time.Second, SamplesPerS: &rate}},
-		Plan: bench.Plan{Samples: 4096, EpochBatches: 64, TotalBatches: 64, LastRows: 64, BatchBytes: 64 * 602112, BatchLabelBytes: 512,
+		Plan: bench.Plan{Shape: c.Shape, DType: c.DType, Samples: 4096, EpochBatches: 64, TotalBatches: 64, LastRows: 64, BatchBytes: 64 * 602112, BatchLabelBytes: 512,
 			RingSlots: 10, DeviceSlots: 2},
 	}}}
 }

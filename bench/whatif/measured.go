@@ -94,7 +94,7 @@ func (m *measured) batchBytes() int64 { return m.rows() * m.sampleBytes() }
 // spec puts together what the data set held.
 func (m *measured) spec() source.Spec {
 	c, p := m.side.Config, m.side.Plan
-	spec := source.Spec{Samples: p.Samples, Shape: c.Shape, DType: c.DType, SampleBytes: m.sampleBytes(),
+	spec := source.Spec{Samples: p.Samples, Shape: p.Shape, DType: p.DType, SampleBytes: m.sampleBytes(),
 		LabelBytes: p.BatchLabelBytes / c.Batch, HostBytes: p.DatasetBytes}
 	if stage, _ := m.fill(); stage == trace.Collate {
 		spec.Fills = source.Collates

@@ -23,7 +23,7 @@ func (p *Prediction) Text(to io.Writer) error {
 	wrap(w, "", head)
 	c := p.Config
 	pair(w, "Device", p.Device)
-	pair(w, "Data", fmt.Sprintf("%s samples of %s %s (%s), %s", units.Count(p.Plan.Samples), c.Shape, c.DType, c.Source, plural(int64(c.Epochs), "epoch")))
+	pair(w, "Data", fmt.Sprintf("%s samples of %s %s (%s), %s", units.Count(p.Plan.Samples), p.Plan.Shape, p.Plan.DType, c.Source, plural(int64(c.Epochs), "epoch")))
 	pair(w, "Loader", fmt.Sprintf("batch %s (%s), %s", units.Count(c.Batch), units.Bytes(p.Plan.BatchBytes), plural(int64(c.Workers), "worker")))
 	pair(w, "Setting", c.Summary())
 	p.textFigures(w)
