@@ -113,7 +113,7 @@ func (s *side) trainOptions() train.Options {
 // noteSetup records what was asked for and what was got.
 func (s *side) noteSetup(from loader.Setup) {
 	u := &s.setups
-	u.SlotsDuration, u.PinDuration, u.PinCalls = from.Duration, from.PinDuration+s.session.data.pinDuration, from.PinCalls
+	u.SlotsDuration, u.PinDuration, u.PinCalls = from.Duration, from.PinDuration+s.session.data.pinDuration(s), from.PinCalls
 	u.PinnedBytes = from.LockedBytes
 	u.RingSlotsAsked, u.RingSlotsGot, u.RingSlotsLocked = from.RingAsked, from.RingGot, from.RingLocked
 	u.NUMANode = s.node

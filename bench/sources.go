@@ -12,13 +12,13 @@ import (
 // sources are the data sets of a session. Sides that read the same one share it,
 // so that both see the same bytes in the same place.
 type sources struct {
-	opened      []sharedSource
-	pinDuration time.Duration // page-locking data sets
+	opened []sharedSource
 }
 
 type sharedSource struct {
-	of     *side
-	source source.Source
+	of          *side
+	source      source.Source
+	pinDuration time.Duration // page-locking it
 }
 
 // open gives the side its source, opened unless another side has it open.
@@ -30,7 +30,7 @@ func (d *sources) open(s *side) (source.Source, error) {
 		}
 	}
 	o := s.sourceOptions()
-	kind := cudamem.Pageable
+	kind, pinDuration := cudamem.Pageable, time.Duration(0)
 	for _, other := range s.session.sides {
 		if sameData(other.config, s.config) && other.config.Pin == loader.PinDataset {
 			kind, o.InMemory = other.config.HostKind(), true
@@ -40,7 +40,7 @@ func (d *sources) open(s *side) (source.Source, error) {
 		begun := s.session.clock.Now()
 		defer func() {
 			if kind.PageLocked() {
-				d.pinDuration += s.session.clock.Now() - begun
+				pinDuration += s.session.clock.Now() - begun
 			}
 		}()
 		return s.session.device.AllocHost(kind, bytes)
@@ -52,8 +52,19 @@ func (d *sources) open(s *side) (source.Source, error) {
 	if wrap := s.session.o.wrapSource; wrap != nil {
 		opened = wrap(opened)
 	}
-	d.opened = append(d.opened, sharedSource{s, opened})
+	d.opened = append(d.opened, sharedSource{s, opened, pinDuration})
 	return opened, nil
+}
+
+// pinDuration is how long page-locking the data set that the side reads took; 0
+// for a side that does not read it from page-locked memory.
+func (d *sources) pinDuration(s *side) time.Duration {
+	for _, shared := range d.opened {
+		if s.config.Pin == loader.PinDataset && sameData(shared.of.config, s.config) {
+			return shared.pinDuration
+		}
+	}
+	return 0
 }
 
 // sameData says whether two configurations read the same samples.
