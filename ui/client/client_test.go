@@ -183,6 +183,29 @@ func TestStopIsHeard(t *testing.T) {
 	}
 }
 
+func TestOutput(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ play, want, failure string }{
+		{play: "fine", want: `"type":"start"`},
+		{play: "panic", want: `"type":"start"`}, // it said something
+		{play: "silent", failure: "client: doctor: it wrote nothing"},
+	} {
+		t.Run(c.play, func(t *testing.T) {
+			t.Setenv("PINSCOPE_TEST_RUNNER", c.play)
+			text, err := Output(program, "doctor")
+			if !strings.Contains(text, c.want) || (err == nil) != (c.failure == "") || err != nil && err.Error() != c.failure {
+				t.Errorf("text %q, error %v", text, err)
+			}
+		})
+	}
+	if _, err := Output("/nowhere/pinscope", "doctor"); err == nil || !strings.Contains(err.Error(), "/nowhere/pinscope") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestStartFails(t *testing.T) {
 	_, err := Start("/nowhere/pinscope", "run")
 	if err == nil || !strings.Contains(err.Error(), "/nowhere/pinscope") {
