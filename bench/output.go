@@ -186,6 +186,8 @@ func CheckTarget(field, path string, force bool) error {
 		return file.Close()
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return wrong(err.Error())
+	case err != nil && !force && isLink(path):
+		return wrong("it is a link that leads nowhere; choose another name or add --force to replace it")
 	}
 	folder := filepath.Dir(path)
 	probe, err := os.CreateTemp(folder, ".pinscope-check-*")
@@ -196,6 +198,11 @@ func CheckTarget(field, path string, force bool) error {
 		return wrong(fmt.Sprintf("the folder %s cannot be written to: %v", folder, errors.Unwrap(err)))
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
 // WriteFile writes a file whole or not at all: beside its place, then renamed.

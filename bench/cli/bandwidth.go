@@ -200,25 +200,14 @@ func (c *bandwidthCommand) outputs() outputs {
 	return outputs{JSON: c.JSON, CSV: c.CSV, Quiet: c.Quiet, Force: c.Force}
 }
 
-// write writes everything that was asked for. One output that fails does not keep
-// the others from being written.
+// write writes everything that was asked for.
 func (c *bandwidthCommand) write(p *program, file bandwidthFile) error {
-	var failed []error
 	asJSON := func(w io.Writer) error {
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", " ")
 		return encoder.Encode(file)
 	}
-	switch c.JSON {
-	case "":
-	case "-":
-		failed = append(failed, asJSON(p.stdout))
-	default:
-		failed = append(failed, bench.WriteFile(c.JSON, asJSON))
-	}
-	if c.CSV != "" {
-		failed = append(failed, bench.WriteFile(c.CSV, file.WriteCSV))
-	}
+	failed := []error{c.outputs().save(p, []target{{"json", c.JSON, asJSON}, {"csv", c.CSV, file.WriteCSV}}, asJSON)}
 	text := p.events(c.outputs()).text
 	if c.Quiet {
 		_, err := fmt.Fprintln(text, file.Sentence())

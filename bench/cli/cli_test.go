@@ -91,6 +91,11 @@ func TestWrongInput(t *testing.T) {
 	if err := os.WriteFile(existing, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	t.Chdir(folder)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Fatal(err)
+	}
 	cases := []struct {
 		name string
 		args []string
@@ -113,6 +118,7 @@ func TestWrongInput(t *testing.T) {
 		{"C82 a folder's name", []string{"run", "--csv", folder}, "pinscope: csv: it is a folder; allowed is the name of a file\n"},
 		{"C83 existing", []string{"run", "--json", existing}, "pinscope: json: the file exists; choose another name or add --force to replace it\n"},
 		{"one file for two", []string{"run", "--json", folder + "/a", "--csv", folder + "/./a"}, "pinscope: csv: " + folder + "/./a is already the file of --json\n"},
+		{"one file for two, spelled otherwise", []string{"run", "--json", "z.json", "--csv", link + "/z.json"}, "pinscope: csv: " + link + "/z.json is already the file of --json\n"},
 		{"trace to standard output", []string{"run", "--trace", "-"}, "pinscope: trace: - is not allowed; allowed is the name of a file\n"},
 		{"two streams", []string{"run", "--json", "-", "--events"}, "pinscope: json: - cannot be used together with --events, which writes to standard output too\n"},
 		{"no result", []string{"report", folder + "/no.json"}, "pinscope: result: open " + folder + "/no.json: no such file or directory\n"},
@@ -199,6 +205,29 @@ func TestRunWritesOutputs(t *testing.T) {
 		if code, _, stderr := call("report", file, "-o", filepath.Join(folder, "again"+ending)); code != exitFine {
 			t.Errorf("%s: exit code %d: %s", ending, code, stderr)
 		}
+	}
+}
+
+// A file that appears while the run lasts is not replaced, the result is kept.
+func TestFileAppears(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	file := filepath.Join(t.TempDir(), "r.json")
+	appear := func() {
+		if err := os.WriteFile(file, []byte("other"), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	var stderr strings.Builder
+	code := Main(t.Context(), append(quick, "--json", file), atFirst(appear), &stderr, noWindow)
+	want := "pinscope: write " + file + ": the file was created in the meantime, and is not replaced without --force\npinscope: the result was kept in "
+	if code != exitFailed || !strings.HasPrefix(stderr.String(), want) {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+	if text, _ := os.ReadFile(file); string(text) != "other" {
+		t.Errorf("it was replaced: %.40s", text)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != 1 {
+		t.Errorf("files left behind: %v", left)
 	}
 }
 

@@ -20,31 +20,27 @@ type outputs struct {
 	Events bool   `name:"events" group:"output" help:"Stream what happens to standard output, a JSON object a line, and no other text."`
 	Quiet  bool   `name:"quiet" group:"output" help:"Show only the answer."`
 	Force  bool   `name:"force" group:"output" help:"Replace files that exist."`
-	goesOn bool   // the result file is one that is gone on with
+	ours   *bool  // the result file is this run's, or one that is gone on with; nil: it is not
 
 	DryRun bool `name:"dry-run" group:"output" help:"Show the plan, allocate nothing, run nothing."`
 	looks
 }
 
-// target is one file to write.
+// target is one file to write; without a path it is not asked for.
 type target struct {
 	flag, path string
-	write      func(*bench.Result, io.Writer) error
+	write      func(io.Writer) error
 }
 
-func (o outputs) targets() []target {
-	var out []target
-	for _, t := range []target{
-		{"json", o.JSON, (*bench.Result).WriteJSON},
-		{"csv", o.CSV, (*bench.Result).WriteCSV},
-		{"trace", o.Trace, (*bench.Result).WriteTrace},
-		{"report", o.Report, o.page(o.Report)},
-	} {
-		if t.path != "" {
-			out = append(out, t)
-		}
+// targets are the forms of a result.
+func (o outputs) targets(r *bench.Result) []target {
+	page := o.page(o.Report)
+	return []target{
+		{"json", o.JSON, r.WriteJSON},
+		{"csv", o.CSV, r.WriteCSV},
+		{"trace", o.Trace, r.WriteTrace},
+		{"report", o.Report, func(w io.Writer) error { return page(r, w) }},
 	}
-	return out
 }
 
 // check looks, before the run, for what would keep the outputs from being written.
@@ -58,7 +54,10 @@ func (o outputs) check() error {
 		wrong = append(wrong, &bench.InputError{Field: "report", Value: o.Report, Allowed: "a name that ends in " + pageEndings})
 	}
 	wrong = append(wrong, o.looks.validate())
-	for _, t := range o.targets() {
+	for _, t := range o.targets(nil) {
+		if t.path == "" {
+			continue
+		}
 		if t.path == "-" {
 			switch {
 			case t.flag != "json":
@@ -68,32 +67,38 @@ func (o outputs) check() error {
 			}
 			continue
 		}
-		path := filepath.Clean(t.path)
+		path := whereIs(t.path)
 		if other, twice := seen[path]; twice {
 			refuse(t.flag, t.path, fmt.Sprintf("%s is already the file of --%s", t.path, other))
 			continue
 		}
 		seen[path] = t.flag
-		wrong = append(wrong, bench.CheckTarget(t.flag, t.path, o.Force || o.goesOn && t.flag == "json"))
+		wrong = append(wrong, bench.CheckTarget(t.flag, t.path, o.replaces(t.flag)))
 	}
 	return errors.Join(wrong...)
 }
 
-// write writes a result to everything that was asked for. One output that fails
-// does not keep the others from being written; if the place of a file has become
-// unusable and no result file was written, one goes where temporary files are.
+// whereIs spells a file's place in one way: from the root on, links of folders
+// followed.
+func whereIs(path string) string {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return filepath.Clean(path)
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
+		return filepath.Join(folder, filepath.Base(full))
+	}
+	return full
+}
+
+// replaces says whether the file of a flag may be one that is there.
+func (o outputs) replaces(flag string) bool {
+	return o.Force || flag == "json" && o.ours != nil && *o.ours
+}
+
+// write writes a result to everything that was asked for.
 func (o outputs) write(p *program, w *watcher, r *bench.Result) error {
-	var failed []error
-	saved, unusable := false, false
-	for _, t := range o.targets() {
-		err := t.save(p, r)
-		failed = append(failed, err)
-		saved = saved || t.flag == "json" && err == nil
-		unusable = unusable || t.path != "-" && errors.As(err, new(syscall.Errno))
-	}
-	if unusable && !saved {
-		failed = append(failed, rescue(r))
-	}
+	failed := []error{o.save(p, o.targets(r), r.WriteJSON)}
 	if w.stream != nil {
 		w.stream.Write(bench.Event{Type: "result", Result: r})
 	}
@@ -107,22 +112,51 @@ func (o outputs) write(p *program, w *watcher, r *bench.Result) error {
 	return errors.Join(failed...)
 }
 
-// save writes the target's form of a result to its place.
-func (t target) save(p *program, r *bench.Result) error {
-	if t.path == "-" {
-		return t.write(r, p.stdout)
+// save writes targets. One that fails does not keep the others from being written;
+// if the place of a file has become unusable and no JSON was written, that goes
+// where temporary files are.
+func (o outputs) save(p *program, targets []target, asJSON func(io.Writer) error) error {
+	var failed []error
+	saved, unusable := false, false
+	for _, t := range targets {
+		var err error
+		switch t.path {
+		case "":
+			continue
+		case "-":
+			err = t.write(p.stdout)
+		default:
+			err = o.put(t)
+			unusable = unusable || errors.As(err, new(syscall.Errno)) || errors.Is(err, bench.ErrAppeared)
+		}
+		failed = append(failed, err)
+		saved = saved || t.flag == "json" && err == nil
 	}
-	return bench.WriteFile(t.path, func(to io.Writer) error { return t.write(r, to) })
+	if unusable && !saved {
+		failed = append(failed, rescue(asJSON))
+	}
+	return errors.Join(failed...)
 }
 
-// rescue writes a result file where temporary files go. The error says where it is.
-func rescue(r *bench.Result) error {
+// put writes a target to its file.
+func (o outputs) put(t target) error {
+	if o.replaces(t.flag) {
+		return bench.WriteFile(t.path, t.write)
+	}
+	return bench.WriteNewFile(t.path, t.write)
+}
+
+// rescue writes a result where temporary files go. The error says where it is.
+func rescue(asJSON func(io.Writer) error) error {
 	file, err := os.CreateTemp("", "pinscope-*.json")
 	if err != nil {
 		return fmt.Errorf("the result could not be kept anywhere: %w", err)
 	}
-	if err := errors.Join(r.WriteJSON(file), file.Close()); err != nil {
+	if err := errors.Join(asJSON(file), file.Close()); err != nil {
 		return errors.Join(fmt.Errorf("the result could not be kept anywhere: %w", err), os.Remove(file.Name()))
+	}
+	if _, err := openResult(file.Name()); err != nil { // it is of another kind
+		return fmt.Errorf("the result was kept in %s", file.Name())
 	}
 	return fmt.Errorf("the result was kept in %s: see it with pinscope report", file.Name())
 }

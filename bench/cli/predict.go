@@ -150,20 +150,9 @@ func (c *predictCommand) check(ctx context.Context, p *program, base *whatif.Bas
 	return prediction.CheckAgainst(result)
 }
 
-// write writes everything that was asked for. One output that fails does not keep
-// the others from being written.
+// write writes everything that was asked for.
 func (c *predictCommand) write(p *program, prediction *whatif.Prediction) error {
-	var failed []error
-	switch c.JSON {
-	case "":
-	case "-":
-		failed = append(failed, prediction.WriteJSON(p.stdout))
-	default:
-		failed = append(failed, bench.WriteFile(c.JSON, prediction.WriteJSON))
-	}
-	if c.Trace != "" {
-		failed = append(failed, bench.WriteFile(c.Trace, prediction.WriteTrace))
-	}
+	failed := []error{c.outputs().save(p, []target{{"json", c.JSON, prediction.WriteJSON}, {"trace", c.Trace, prediction.WriteTrace}}, prediction.WriteJSON)}
 	text := p.events(c.outputs()).text
 	if c.Quiet {
 		_, err := fmt.Fprintln(text, prediction.Sentence())

@@ -31,7 +31,7 @@ type pressureCommand struct {
 func (c *pressureCommand) run(ctx context.Context, p *program) error {
 	config := bench.Config(c.Flags)
 	options, err := c.options()
-	o := outputs{JSON: c.JSON, CSV: c.CSV, Quiet: c.Quiet, Force: c.Force}
+	o := c.outputs()
 	if err := errors.Join(err, config.Validate(), o.check()); err != nil {
 		return err
 	}
@@ -52,6 +52,11 @@ func (c *pressureCommand) run(ctx context.Context, p *program) error {
 		err = errors.Join(err, c.write(p, w, result))
 	}
 	return err
+}
+
+// outputs is the flags in the form that other commands have them.
+func (c *pressureCommand) outputs() outputs {
+	return outputs{JSON: c.JSON, CSV: c.CSV, Quiet: c.Quiet, Force: c.Force}
 }
 
 // options reads the settings that are not the loader's.
@@ -87,20 +92,9 @@ func (c *pressureCommand) commandLine(config bench.Config) string {
 	return text
 }
 
-// write writes everything that was asked for. One output that fails does not keep
-// the others from being written.
+// write writes everything that was asked for.
 func (c *pressureCommand) write(p *program, w *watcher, r *bench.ExperimentResult) error {
-	var failed []error
-	switch c.JSON {
-	case "":
-	case "-":
-		failed = append(failed, r.WriteJSON(p.stdout))
-	default:
-		failed = append(failed, bench.WriteFile(c.JSON, r.WriteJSON))
-	}
-	if c.CSV != "" {
-		failed = append(failed, bench.WriteFile(c.CSV, r.WriteCSV))
-	}
+	failed := []error{c.outputs().save(p, []target{{"json", c.JSON, r.WriteJSON}, {"csv", c.CSV, r.WriteCSV}}, r.WriteJSON)}
 	if c.Quiet {
 		_, err := io.WriteString(w.text, r.Sentence+"\n")
 		return errors.Join(append(failed, err)...)

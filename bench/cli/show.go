@@ -33,7 +33,7 @@ func (c *reportCommand) run(_ context.Context, p *program) error {
 	if c.Output == "" {
 		return write(result, p.stdout)
 	}
-	return bench.WriteFile(c.Output, func(w io.Writer) error { return write(result, w) })
+	return outputs{Force: c.Force}.put(target{"output", c.Output, func(w io.Writer) error { return write(result, w) }})
 }
 
 // form is how the output is written; its place is checked too.

@@ -40,12 +40,17 @@ func (c *sweepCommand) run(ctx context.Context, p *program) error {
 	}
 	m := measurement{kind: bench.KindSweep, configs: sweep.Configs(), command: sweep.CommandLine(), names: sweep.Names(), device: device}
 	o := c.outputs
-	if c.Resume != "" && (o.JSON == "" || o.JSON == c.Resume) {
-		o.JSON, o.goesOn = c.Resume, true
+	o.ours = new(bool)
+	if c.Resume != "" && (o.JSON == "" || whereIs(o.JSON) == whereIs(c.Resume)) {
+		o.JSON, *o.ours = c.Resume, true
 	}
 	var save func(*bench.Result) error
 	if file := o.JSON; file != "" && file != "-" {
-		save = func(r *bench.Result) error { return bench.WriteFile(file, r.WriteJSON) }
+		save = func(r *bench.Result) error {
+			err := o.put(target{"json", file, r.WriteJSON})
+			*o.ours = *o.ours || err == nil
+			return err
+		}
 	}
 	m.measure = func(ctx context.Context, o bench.RunOptions) (*bench.Result, error) {
 		return bench.RunSweep(ctx, sweep, o, save)
