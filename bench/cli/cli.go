@@ -125,12 +125,30 @@ func (p *program) parse(args []string) (command, error) {
 	if err != nil {
 		return nil, bench.AsInputError(err)
 	}
+	if err := emptyNames(context); err != nil {
+		return nil, err
+	}
 	for node := context.Selected(); node != nil; node = node.Parent {
 		if chosen, ok := node.Target.Addr().Interface().(command); ok {
 			return chosen, nil
 		}
 	}
 	return nil, &bench.InputError{Field: "command line", Problem: "a command is missing; see pinscope --help"}
+}
+
+// emptyNames refuses flags for files that are given without one: a script's
+// variable was empty, and the user believes that a file is written.
+func emptyNames(context *kong.Context) error {
+	for _, path := range context.Path {
+		f := path.Flag
+		if f == nil || path.Resolved || f.PlaceHolder != "FILE" && f.PlaceHolder != "RESULT" {
+			continue
+		}
+		if value, ok := context.FlagValue(f).(string); ok && value == "" {
+			return &bench.InputError{Field: f.Name, Value: `""`, Allowed: "the name of a file"}
+		}
+	}
+	return nil
 }
 
 // startFrom is the configuration that a command's settings start from.

@@ -119,6 +119,7 @@ func TestWrongInput(t *testing.T) {
 		{"C83 existing", []string{"run", "--json", existing}, "pinscope: json: the file exists; choose another name or add --force to replace it\n"},
 		{"one file for two", []string{"run", "--json", folder + "/a", "--csv", folder + "/./a"}, "pinscope: csv: " + folder + "/./a is already the file of --json\n"},
 		{"one file for two, spelled otherwise", []string{"run", "--json", "z.json", "--csv", link + "/z.json"}, "pinscope: csv: " + link + "/z.json is already the file of --json\n"},
+		{"no name", []string{"run", "--json", ""}, "pinscope: json: \"\" is not allowed; allowed is the name of a file\n"},
 		{"trace to standard output", []string{"run", "--trace", "-"}, "pinscope: trace: - is not allowed; allowed is the name of a file\n"},
 		{"two streams", []string{"run", "--json", "-", "--events"}, "pinscope: json: - cannot be used together with --events, which writes to standard output too\n"},
 		{"no result", []string{"report", folder + "/no.json"}, "pinscope: result: open " + folder + "/no.json: no such file or directory\n"},
