@@ -45,8 +45,12 @@ func (f *Figures) starved() string {
 	if f.Workers == 0 || float64(f.WaitBatch) < starvedShare*float64(f.Period) || float64(device) > busyEnough*float64(f.Period) {
 		return ""
 	}
-	waits := fmt.Sprintf("the trainer waits %s of %s a batch for data and the device works %s of it",
-		units.Duration(f.WaitBatch), units.Duration(f.Period), units.Duration(device))
+	works := "the device computes"
+	if f.Copy > f.Step {
+		works = "the link is busy"
+	}
+	waits := fmt.Sprintf("the trainer waits %s of %s a batch for data and %s %s of it",
+		units.Duration(f.WaitBatch), units.Duration(f.Period), works, units.Duration(device))
 	filling := f.Load / time.Duration(f.working())
 	switch {
 	case float64(max(filling, f.PinCopy)) < limitShare*float64(f.Period):

@@ -92,6 +92,26 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// What keeps workers from being enough is told by its name: link or compute.
+func TestStarvedNamesWhatWorks(t *testing.T) {
+	for name, c := range map[string]struct {
+		copied, step time.Duration
+		want         string
+	}{
+		"copies are longer":   {3 * ms, 2 * ms, "and the link is busy 3 ms of it"},
+		"steps are longer":    {2 * ms, 3 * ms, "and the device computes 3 ms of it"},
+		"nothing is copied":   {0, 3 * ms, "and the device computes 3 ms of it"},
+		"one as long as both": {3 * ms, 3 * ms, "and the device computes 3 ms of it"},
+	} {
+		got := strings.Join(Findings(steady(func(f *Figures) {
+			f.Workers, f.Load, f.Period, f.WaitBatch, f.Copy, f.Step = 1, 10*ms, 10*ms, 7*ms, c.copied, c.step
+		})), " ")
+		if !strings.Contains(got, "loading is the limit, not pinning: the trainer waits 7 ms of 10 ms a batch for data "+c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestPinningCannotMatter(t *testing.T) {
 	for copied, want := range map[time.Duration]bool{39 * time.Microsecond: true, 41 * time.Microsecond: false} {
 		if got := Judge(steady(func(f *Figures) { f.PinCopy, f.Copy = 0, copied })).PinningCannotMatter; got != want {
