@@ -171,6 +171,9 @@ func (s *session) makePlans() error {
 		if err := side.makePlan(limits); err != nil {
 			return err
 		}
+		if s.result.Kind == KindCompare && side == s.sides[1] && side.config.CommandLine("") == s.sides[0].config.CommandLine("") {
+			side.plan.Warnings = append(side.plan.Warnings, "A and B have the same settings: this measures the machine's noise.")
+		}
 		for _, warning := range side.plan.Warnings {
 			s.warn(warning)
 		}

@@ -85,6 +85,16 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
+// Equal sides are allowed, to see the noise, and said to be equal.
+func TestEqualSides(t *testing.T) {
+	for want, b := range map[int]string{1: "pin=off", 0: "pin=direct"} {
+		code, stdout, stderr := call("compare", "--preset", "tiny", "--device", "sim:laptop", "--b", b, "--b", "non-blocking=false", "--dry-run")
+		if got := strings.Count(strings.Join(strings.Fields(stdout), " "), "Warning A and B have the same settings: this measures the machine's noise."); code != exitFine || got != want {
+			t.Errorf("%s: exit code %d, told %d times: %s%s", b, code, got, stdout, stderr)
+		}
+	}
+}
+
 func TestWrongInput(t *testing.T) {
 	folder := t.TempDir()
 	existing := filepath.Join(folder, "old.json")
