@@ -100,7 +100,7 @@ func (r *ExperimentResult) difference() string {
 			continue
 		}
 		text := fmt.Sprintf(" With %s held, pinned against pageable: %s against %s samples/s", units.Bytes(a.BallastBytes),
-			rate(*a.SamplesPerSecond), rate(*b.SamplesPerSecond))
+			units.SampleRate(*a.SamplesPerSecond), units.SampleRate(*b.SamplesPerSecond))
 		if a.Cache != nil && b.Cache != nil {
 			text += fmt.Sprintf(", cached files at %s against %s", units.GBps(a.Cache.BytesPerSecond/1e9), units.GBps(b.Cache.BytesPerSecond/1e9))
 		}
@@ -155,7 +155,7 @@ func textOutcome(w *textWriter, o *pressure.Outcome) {
 		s := &o.Steps[i]
 		samples, cached, least := units.NotAvailable, units.NotAvailable, units.NotAvailable
 		if s.SamplesPerSecond != nil {
-			samples = rate(*s.SamplesPerSecond)
+			samples = units.SampleRate(*s.SamplesPerSecond)
 		}
 		if s.Cache != nil && s.Cache.Bytes > 0 {
 			cached = units.GBps(s.Cache.BytesPerSecond / 1e9)

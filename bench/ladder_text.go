@@ -39,7 +39,7 @@ func (r *Result) textLadder(w *textWriter) {
 func (r *Result) ladderRow(w *textWriter, s *Side, c stats.Comparison, climbed bool) {
 	median := units.NotAvailable
 	if m := s.SamplesPerS.Median; m != nil {
-		median = rate(*m)
+		median = units.SampleRate(*m)
 	}
 	by, between := "", ""
 	if climbed {

@@ -69,9 +69,9 @@ func (r *Result) runSentence(s *Side) string {
 	if s.SamplesPerS.Median == nil {
 		return "no repeat was finished: there is nothing to report."
 	}
-	text := fmt.Sprintf("%s runs at %s samples/s", s.Config.Summary(), rate(*s.SamplesPerS.Median))
+	text := fmt.Sprintf("%s runs at %s samples/s", s.Config.Summary(), units.SampleRate(*s.SamplesPerS.Median))
 	if i := s.SamplesPerS.Interval; i != nil {
-		text += fmt.Sprintf(" (95 %% interval %s..%s)", rate(i.Lo), rate(i.Hi))
+		text += fmt.Sprintf(" (95 %% interval %s..%s)", units.SampleRate(i.Lo), units.SampleRate(i.Hi))
 	}
 	return text + r.price(s) + "."
 }

@@ -355,9 +355,9 @@ func (r *Result) sweepSentence() string {
 		return "no round was finished: there is nothing to report."
 	}
 	best := &r.Sides[s.Best]
-	text := fmt.Sprintf("the best of %s is %s with %s samples/s", plural(int64(len(r.Sides)), "cell"), best.Name, rate(*best.SamplesPerS.Median))
+	text := fmt.Sprintf("the best of %s is %s with %s samples/s", plural(int64(len(r.Sides)), "cell"), best.Name, units.SampleRate(*best.SamplesPerS.Median))
 	if i := best.SamplesPerS.Interval; i != nil {
-		text += fmt.Sprintf(" (95 %% interval %s..%s)", rate(i.Lo), rate(i.Hi))
+		text += fmt.Sprintf(" (95 %% interval %s..%s)", units.SampleRate(i.Lo), units.SampleRate(i.Hi))
 	}
 	text += r.price(best)
 	if alike := s.alike(); alike > 0 {

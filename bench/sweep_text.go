@@ -87,7 +87,7 @@ func (r *Result) sweepRow(i int) string {
 	}
 	between, by, marks := "", "", ""
 	if in := side.SamplesPerS.Interval; in != nil {
-		between = rate(in.Lo) + ".." + rate(in.Hi)
+		between = units.SampleRate(in.Lo) + ".." + units.SampleRate(in.Hi)
 	}
 	if c := s.ByBest[i]; c.Ratio != nil {
 		by = fmt.Sprintf("%.3fx", *c.Ratio)
@@ -98,5 +98,5 @@ func (r *Result) sweepRow(i int) string {
 	if slices.Contains(s.Pareto, i) {
 		marks += "*"
 	}
-	return fmt.Sprintf("%11s  %-19s %8s %10s %s", rate(*side.SamplesPerS.Median), between, by, units.Bytes(side.Setup.PinnedBytes), marks)
+	return fmt.Sprintf("%11s  %-19s %8s %10s %s", units.SampleRate(*side.SamplesPerS.Median), between, by, units.Bytes(side.Setup.PinnedBytes), marks)
 }

@@ -105,10 +105,10 @@ func (r *Result) textRates(w *textWriter) {
 		side := &r.Sides[i]
 		median, between := units.NotAvailable, units.NotAvailable
 		if m := side.SamplesPerS.Median; m != nil {
-			median = rate(*m)
+			median = units.SampleRate(*m)
 		}
 		if in := side.SamplesPerS.Interval; in != nil {
-			between = rate(in.Lo) + ".." + rate(in.Hi)
+			between = units.SampleRate(in.Lo) + ".." + units.SampleRate(in.Hi)
 		}
 		row := fmt.Sprintf("%-11s %11s    %-19s ", sideName(side), median, between)
 		w.line("%s", row+side.repeatList(textWidth-len(row)))
@@ -119,18 +119,6 @@ func (r *Result) textRates(w *textWriter) {
 			between = fmt.Sprintf("%.3fx..%.3fx", c.Interval.Lo, c.Interval.Hi)
 		}
 		w.line("%-11s %10.3fx    %-19s %s", "B by A", *c.Ratio, between, c.Verdict)
-	}
-}
-
-// rate is samples a second with three digits or, from 100 on, none behind the point.
-func rate(samplesPerS float64) string {
-	switch {
-	case samplesPerS < 9.995:
-		return units.Number(samplesPerS, 2)
-	case samplesPerS < 99.95:
-		return units.Number(samplesPerS, 1)
-	default:
-		return units.Number(samplesPerS, 0)
 	}
 }
 
@@ -156,7 +144,7 @@ func (s *Side) repeatList(width int) string {
 	for i, repeat := range s.Repeats {
 		item := units.NotAvailable
 		if repeat.SamplesPerS != nil {
-			item = rate(*repeat.SamplesPerS)
+			item = units.SampleRate(*repeat.SamplesPerS)
 		}
 		if repeat.Warmup {
 			item = "(" + item + ")"

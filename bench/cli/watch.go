@@ -97,11 +97,11 @@ func (w *watcher) progress(p *bench.Progress) {
 
 func progressText(p *bench.Progress) string {
 	text := strings.TrimSpace(p.Phase + " " + p.Side)
-	if p.Repeats > 0 {
+	if p.Repeat > 0 {
 		text += fmt.Sprintf(", repeat %d of %d, %.0f %%", p.Repeat, p.Repeats, p.Done*100)
 	}
 	if p.SamplesPerS != nil {
-		text += ", " + units.Number(*p.SamplesPerS, 0) + " samples/s"
+		text += ", " + units.SampleRate(*p.SamplesPerS) + " samples/s"
 	}
 	if p.ETAS != nil {
 		text += ", " + units.Duration(time.Duration(*p.ETAS*1e9).Round(time.Second)) + " left"

@@ -57,7 +57,7 @@ func Rates(look Look, sides []bench.Side) *Chart {
 		}
 		at := float64(len(names))
 		names = append(names, sideTitle(&sides[i]))
-		all = append(all, bar{to: rate, at: at, ink: look.line(0), text: units.Number(rate, 0), beside: true})
+		all = append(all, bar{to: rate, at: at, ink: look.line(0), text: units.SampleRate(rate), beside: true})
 		most = max(most, rate)
 		if in := sides[i].SamplesPerS.Interval; in != nil && drawable(in.Lo) && drawable(in.Hi) {
 			intervals.add(at, in.Lo, in.Hi)
@@ -107,7 +107,7 @@ func Ladder(look Look, rungs []Rung) *Chart {
 		b := bar{from: before, to: r.SamplesPerS, at: at, ink: gain, beside: true}
 		switch {
 		case i == 0:
-			b.from, b.ink, b.text = 0, whole, units.Number(r.SamplesPerS, 0)
+			b.from, b.ink, b.text = 0, whole, units.SampleRate(r.SamplesPerS)
 		case before > 0:
 			b.text = units.SignedPercent(r.SamplesPerS/before - 1)
 			if r.SamplesPerS < before {

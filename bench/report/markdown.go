@@ -99,10 +99,10 @@ func (m *markdown) throughput(p page) {
 		s := &p.r.Sides[i]
 		median, between := units.NotAvailable, units.NotAvailable
 		if v := s.SamplesPerS.Median; v != nil {
-			median = units.Number(*v, 0)
+			median = units.SampleRate(*v)
 		}
 		if in := s.SamplesPerS.Interval; in != nil {
-			between = units.Number(in.Lo, 0) + ".." + units.Number(in.Hi, 0)
+			between = units.SampleRate(in.Lo) + ".." + units.SampleRate(in.Hi)
 		}
 		rows = append(rows, row{sideTitle(s), []string{median, between, units.Count(int64(s.SamplesPerS.Count))}})
 	}

@@ -49,7 +49,7 @@ func (p page) settings() []row {
 		if s.SamplesPerS.Median == nil {
 			return units.NotAvailable
 		}
-		return units.Number(*s.SamplesPerS.Median, 0)
+		return units.SampleRate(*s.SamplesPerS.Median)
 	})
 	add(rowHidden, func(s *bench.Side) string {
 		if s.Trace == nil || s.Trace.OverlapShare == nil {

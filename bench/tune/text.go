@@ -31,14 +31,14 @@ func (out *Outcome) Text(to io.Writer) error {
 		measured, mark := "-", ""
 		if t.Side >= 0 {
 			if m := out.Result.Sides[t.Side].SamplesPerS.Median; m != nil {
-				measured = units.Number(*m, 0)
+				measured = units.SampleRate(*m)
 			}
 		}
 		if i == out.Chosen {
 			mark = " <-"
 		}
 		fmt.Fprintf(&b, "%-7d %-8s %-12s %12s %12s %11s%s\n", t.config.Workers, t.config.Pin, t.config.CopyStream,
-			units.Number(t.Predicted, 0), measured, units.Bytes(t.PinnedBytes), mark)
+			units.SampleRate(t.Predicted), measured, units.Bytes(t.PinnedBytes), mark)
 	}
 	if out.Chosen >= 0 {
 		side := &out.Result.Sides[out.Grid[out.Chosen].Side]

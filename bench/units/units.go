@@ -63,6 +63,19 @@ func rate(v float64) string {
 	}
 }
 
+// SampleRate is samples a second, with three digits or, from 100 on, none behind
+// the point: "4.73", "50.0", "12,800".
+func SampleRate(samplesPerS float64) string {
+	switch {
+	case samplesPerS < 9.995:
+		return Number(samplesPerS, 2)
+	case samplesPerS < 99.95:
+		return Number(samplesPerS, 1)
+	default:
+		return Number(samplesPerS, 0)
+	}
+}
+
 // Duration is a time with four digits, no more: "12.85 ms", "2.01 s", "400 ms";
 // from two minutes on in minutes and seconds, "2 min 5 s", then "1 h 3 min".
 func Duration(d time.Duration) string {

@@ -35,6 +35,14 @@ func TestSpelling(t *testing.T) {
 		{"not a rate", GBps(math.NaN()), "n/a"},
 		{"endless", GBps(math.Inf(1)), "n/a"},
 
+		{"few samples", SampleRate(0.123), "0.12"},
+		{"just below 10 samples", SampleRate(9.99), "9.99"},
+		{"just 10 samples", SampleRate(9.995), "10.0"},
+		{"just below 100 samples", SampleRate(99.9), "99.9"},
+		{"just 100 samples", SampleRate(99.96), "100"},
+		{"samples", SampleRate(1234.4), "1,234"},
+		{"not a rate of samples", SampleRate(math.Inf(1)), "n/a"},
+
 		{"no time", Duration(0), "0 ns"},
 		{"nanoseconds", Duration(999), "999 ns"},
 		{"microseconds", Duration(us(6.333)), "6.333 us"},

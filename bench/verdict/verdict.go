@@ -181,12 +181,12 @@ func (v *Verdict) explains() bool {
 
 // Bounds is what was measured beside what could be, in samples a second.
 func (v Verdict) Bounds() string {
-	text := units.Number(v.SamplesPerS, 0) + " samples/s"
+	text := units.SampleRate(v.SamplesPerS) + " samples/s"
 	if v.IdealSamplesPerS != nil {
-		text += fmt.Sprintf("; with data always there %s", units.Number(*v.IdealSamplesPerS, 0))
+		text += fmt.Sprintf("; with data always there %s samples/s", units.SampleRate(*v.IdealSamplesPerS))
 	}
 	if v.LinkSamplesPerS != nil {
-		text += fmt.Sprintf("; the link would carry %s", units.Number(*v.LinkSamplesPerS, 0))
+		text += fmt.Sprintf("; the link would carry %s samples/s", units.SampleRate(*v.LinkSamplesPerS))
 	}
 	return text
 }

@@ -74,8 +74,12 @@ func TestJudge(t *testing.T) {
 func TestBounds(t *testing.T) {
 	v := Judge(steady(func(f *Figures) { f.Period, f.Copy, f.BusyShare = 5*ms, 1*ms, 0.8 }))
 	// 64 samples by 5 ms and by 4 ms; 12 GB/s by 187,500 bytes.
-	if want := "12,800 samples/s; with data always there 16,000; the link would carry 64,000"; v.Bounds() != want {
+	if want := "12,800 samples/s; with data always there 16,000 samples/s; the link would carry 64,000 samples/s"; v.Bounds() != want {
 		t.Errorf("%q, want %q", v.Bounds(), want)
+	}
+	slow := Judge(steady(func(f *Figures) { f.Rows, f.Period, f.Step, f.LinkGBps = 1, 211*ms, 20*ms, 0 }))
+	if want := "4.74 samples/s; with data always there 50.0 samples/s"; slow.Bounds() != want {
+		t.Errorf("%q, want %q", slow.Bounds(), want)
 	}
 	if want := "the device computes 80.0 % of the time (first step left out); transfers take 20.0 %, above the 20 % from which they are heavy"; v.Use() != want {
 		t.Errorf("%q, want %q", v.Use(), want)

@@ -144,11 +144,7 @@ func rate(samplesPerS *float64) string {
 	if samplesPerS == nil || math.IsInf(*samplesPerS, 0) {
 		return units.NotAvailable
 	}
-	decimals := 0
-	if *samplesPerS < 100 {
-		decimals = 2
-	}
-	return units.Number(*samplesPerS, decimals)
+	return units.SampleRate(*samplesPerS)
 }
 
 // WriteJSON writes the prediction; a reader of results refuses it, for it has no

@@ -169,7 +169,7 @@ func EntryOf(name string, r *bench.Result) Entry {
 	case c != nil && c.Ratio != nil && len(r.NotValid) == 0:
 		e.Answer = units.SignedPercent(*c.Ratio - 1)
 	case r.Kind == bench.KindRun && len(r.Sides) > 0 && r.Sides[0].SamplesPerS.Median != nil:
-		e.Answer = units.Number(*r.Sides[0].SamplesPerS.Median, 0) + " samples/s"
+		e.Answer = units.SampleRate(*r.Sides[0].SamplesPerS.Median) + " samples/s"
 	default:
 		e.Answer = units.NotAvailable
 	}

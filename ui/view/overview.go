@@ -81,7 +81,7 @@ func headline(l words.Language, r *bench.Result) string {
 	case r.Kind != bench.KindRun && c != nil && c.Ratio != nil && len(r.NotValid) == 0:
 		return units.SignedPercent(*c.Ratio - 1)
 	case r.Kind == bench.KindRun && len(r.Sides) > 0 && r.Sides[0].SamplesPerS.Median != nil:
-		return l.Say("%s samples/s", rate(*r.Sides[0].SamplesPerS.Median))
+		return l.Say("%s samples/s", units.SampleRate(*r.Sides[0].SamplesPerS.Median))
 	}
 	return l.Say("no figure")
 }
@@ -145,9 +145,9 @@ func runSentence(l words.Language, r *bench.Result) string {
 		return l.Say("No repeat was finished: there is nothing to report.")
 	}
 	s := r.Sides[0]
-	text := l.Say("%s runs at %s samples/s", Settings(l, s.Config), rate(*s.SamplesPerS.Median))
+	text := l.Say("%s runs at %s samples/s", Settings(l, s.Config), units.SampleRate(*s.SamplesPerS.Median))
 	if i := s.SamplesPerS.Interval; i != nil {
-		text += l.Say(" (95 %% interval %s..%s)", rate(i.Lo), rate(i.Hi))
+		text += l.Say(" (95 %% interval %s..%s)", units.SampleRate(i.Lo), units.SampleRate(i.Hi))
 	}
 	return text + price(l, r, s.Setup.PinnedBytes) + l.Say(".")
 }
@@ -176,27 +176,16 @@ func Settings(l words.Language, c bench.Config) string {
 	return strings.Join(parts, ", ")
 }
 
-// rate is samples a second with as many digits as mean something.
-func rate(v float64) string {
-	switch {
-	case v < 9.995:
-		return units.Number(v, 2)
-	case v < 99.95:
-		return units.Number(v, 1)
-	}
-	return units.Number(v, 0)
-}
-
 func rates(l words.Language, r *bench.Result) [][]string {
 	rows := [][]string{{l.Say("Side"), l.Say("Settings"), l.Say("Median, samples/s"), l.Say("95 % interval"), l.Say("Repeats")}}
 	for i := range r.Sides {
 		s := &r.Sides[i]
 		median, between := units.NotAvailable, units.NotAvailable
 		if m := s.SamplesPerS.Median; m != nil {
-			median = rate(*m)
+			median = units.SampleRate(*m)
 		}
 		if in := s.SamplesPerS.Interval; in != nil {
-			between = rate(in.Lo) + " .. " + rate(in.Hi)
+			between = units.SampleRate(in.Lo) + " .. " + units.SampleRate(in.Hi)
 		}
 		rows = append(rows, []string{cmp.Or(s.Name, s.Label, "-"), Settings(l, s.Config), median, between, fmt.Sprint(s.SamplesPerS.Count)})
 	}

@@ -26,7 +26,7 @@ func ProgressOf(l words.Language, s client.State) Progress {
 	}
 	view := Progress{Share: min(max(p.Done, 0), 1), Stages: liveStages(l, p)}
 	bar := []string{phase(l, p, s.Stopping)}
-	if p.Repeats > 0 {
+	if p.Repeat > 0 {
 		bar = append(bar, l.Say("repeat %d of %d", p.Repeat, p.Repeats))
 	}
 	if p.ETAS != nil && !s.Stopping {
@@ -35,7 +35,7 @@ func ProgressOf(l words.Language, s client.State) Progress {
 	view.Bar = strings.Join(bar, ", ")
 	live := []string{l.Say("throughput: not known yet")}
 	if p.SamplesPerS != nil {
-		live[0] = l.Say("%s samples/s now", units.Number(*p.SamplesPerS, 0))
+		live[0] = l.Say("%s samples/s now", units.SampleRate(*p.SamplesPerS))
 	}
 	live = append(live, l.Say("batch %s of %s", units.Count(p.Batches), units.Count(p.Of)))
 	live = append(live, l.Say("pinned %s", units.Bytes(p.Memory.PinnedBytes)))
