@@ -10,13 +10,13 @@ import (
 )
 
 // Event is one line of `--events`: newline-delimited JSON, one object a line,
-// in the order things happen. Exactly one of the pointers is set, the one that
-// Type names. A reader skips types it does not know.
+// in the order things happen. Exactly one of the fields that Type can name is set,
+// the one it names. A reader skips types it does not know.
 //
 //	start     once, first: what will be measured and on what
 //	plan      once for each side, before anything is allocated
 //	estimate  once in a ladder or a sweep, then: how long it takes at least, and how much memory
-//	progress  when a repeat begins or ends, and at most 10 times a second between
+//	progress  at most 10 times a second while it measures, and once more at the end
 //	repeat    when a repeat has ended: what was measured, also if it ended early
 //	warning   a doubt about the figures, or a setting that was ignored
 //	result    once: everything, the same object as in the result file
@@ -62,9 +62,9 @@ type RepeatInfo struct {
 // Progress is how far it has come. Figures of the repeat under way are live
 // readings, not results.
 type Progress struct {
-	Phase   string   `json:"phase"` // "setup", "warmup", "measure", "finish"
-	Side    string   `json:"side"`  // "A", "B" or empty
-	Repeat  int      `json:"repeat"`
+	Phase   string   `json:"phase"`   // "setup", "warmup", "measure", "finish"
+	Side    string   `json:"side"`    // "A", "B" and so on; "1", "2" and so on in a sweep; empty in a run
+	Repeat  int      `json:"repeat"`  // the one under way, from 1 on; 0 during setup
 	Repeats int      `json:"repeats"` // all repeats of all sides, warm-up included
 	Batches int64    `json:"batches"` // done in this repeat
 	Of      int64    `json:"of_batches"`

@@ -8,8 +8,13 @@ import (
 	"pinscope/bench/train"
 )
 
-// eventInterval is the shortest time between two progress events: ten a second.
-const eventInterval = 100 * time.Millisecond
+// Progress is told every eventInterval, and when a turn begins if the last time is
+// leastInterval ago. That is less than what a ticker's jitter takes off, and keeps
+// any second to ten events, the very last one included, which comes when it comes.
+const (
+	eventInterval = 125 * time.Millisecond
+	leastInterval = 115 * time.Millisecond
+)
 
 // liveState is what a watcher reads while the trainer runs. The trainer never
 // takes its lock.
@@ -24,6 +29,20 @@ type liveState struct {
 	turnAt   time.Duration
 	recorder *trace.Recorder
 	trainer  *train.Trainer
+
+	told   bool // progress, at least once
+	toldAt time.Duration
+}
+
+// due says whether progress may be told now, and counts it as told.
+func (l *liveState) due(now time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.told && now-l.toldAt < leastInterval {
+		return false
+	}
+	l.told, l.toldAt = true, now
+	return true
 }
 
 func (l *liveState) phase(name, label string) {
@@ -32,10 +51,10 @@ func (l *liveState) phase(name, label string) {
 	l.name, l.label = name, label
 }
 
-func (l *liveState) begin(now time.Duration, turns int) {
+func (l *liveState) begin(now time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.began, l.turns = now, turns
+	l.began = now
 }
 
 func (l *liveState) turn(name string, s *side, index int) {
@@ -65,13 +84,20 @@ func (s *session) watch() (stop func()) {
 			case <-done:
 				return
 			case <-tick.C:
-				s.emit(Event{Type: "progress", Progress: s.progress()})
+				s.tell(false)
 			}
 		}
 	}()
 	return func() {
 		close(done)
 		<-gone
+	}
+}
+
+// tell emits progress, unless it did a moment ago; the last word always.
+func (s *session) tell(last bool) {
+	if due := s.live.due(s.clock.Now()); due || last {
+		s.emit(Event{Type: "progress", Progress: s.progress()})
 	}
 }
 
@@ -95,6 +121,9 @@ func (s *session) progress() *Progress {
 			p.SamplesPerS = &rate
 		}
 		p.Stages = liveRows(l.recorder.Totals())
+	}
+	if l.name == "setup" {
+		p.Repeat = 0
 	}
 	if l.turns > 0 {
 		p.Repeat = min(p.Repeat, l.turns)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"pinscope/bench/pressure"
@@ -118,6 +119,7 @@ func measure(ctx context.Context, kind Kind, configs []Config, o RunOptions) (re
 		s.emit(Event{Type: "estimate", Estimate: &estimate})
 	}
 	if turns := s.schedule(rounds); len(turns) > 0 {
+		s.live.turns = len(turns)
 		defer s.watchMemory()()
 		if err = s.setup(); err == nil {
 			stop := s.watchGPU()
@@ -209,7 +211,7 @@ func (s *session) setup() error {
 	}
 	for _, side := range s.sides {
 		s.live.phase("setup", side.label)
-		s.emit(Event{Type: "progress", Progress: s.progress()})
+		s.tell(false)
 		if err := side.setup(); err != nil {
 			return err
 		}
@@ -254,8 +256,8 @@ func (s *session) repeats(turns []turn) error {
 	for _, side := range s.sides {
 		before += len(side.repeats) // of an earlier session
 	}
-	s.live.begin(s.clock.Now(), len(turns))
-	stop := s.watch()
+	s.live.begin(s.clock.Now())
+	stop := sync.OnceFunc(s.watch())
 	defer stop()
 	for i, turn := range turns {
 		phase := "measure"
@@ -266,7 +268,7 @@ func (s *session) repeats(turns []turn) error {
 			return err
 		}
 		s.live.turn(phase, turn.side, i)
-		s.emit(Event{Type: "progress", Progress: s.progress()})
+		s.tell(false)
 		err := turn.side.repeat(before+i, turn.warmup)
 		s.emit(Event{Type: "repeat", Repeat: turn.side.last()})
 		if err != nil {
@@ -286,7 +288,8 @@ func (s *session) repeats(turns []turn) error {
 		}
 	}
 	s.live.turn("finish", nil, len(turns))
-	s.emit(Event{Type: "progress", Progress: s.progress()})
+	stop() // so that this is the last word
+	s.tell(true)
 	return nil
 }
 

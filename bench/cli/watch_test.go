@@ -11,7 +11,7 @@ import (
 func TestProgressText(t *testing.T) {
 	rate, left := 1234.4, 65.2
 	for want, p := range map[string]bench.Progress{
-		"setup A":                     {Phase: "setup", Side: "A"},
+		"setup A":                     {Phase: "setup", Side: "A", Repeats: 14},
 		"warmup, repeat 1 of 14, 0 %": {Phase: "warmup", Repeat: 1, Repeats: 14},
 		"measure B, repeat 4 of 14, 25 %, 1,234 samples/s, 65 s left": {Phase: "measure", Side: "B", Repeat: 4, Repeats: 14,
 			Done: 0.25, SamplesPerS: &rate, ETAS: &left},
