@@ -228,7 +228,7 @@ func experimentResult() *bench.ExperimentResult {
 // ladder is a result of six rungs, the last one aside.
 func ladder() *bench.Result {
 	r := comparison()
-	r.Kind, r.Comparison, r.Ladder = bench.KindLadder, nil, &bench.Ladder{Steps: []bench.LadderStep{{Side: 5, Against: 3, Aside: true}}}
+	r.Kind, r.Comparison, r.Ladder = bench.KindLadder, nil, &bench.Ladder{}
 	base := r.Sides
 	r.Sides = nil
 	for i, rung := range rungs() {
@@ -236,6 +236,9 @@ func ladder() *bench.Result {
 		s.Label, s.Name = "", rung.Name
 		s.SamplesPerS.Median, s.SamplesPerS.Interval = &rung.SamplesPerS, &stats.Interval{Lo: rung.Lo, Hi: rung.Hi, Level: 0.96}
 		r.Sides = append(r.Sides, s)
+		if rung.Step != nil {
+			r.Ladder.Steps = append(r.Ladder.Steps, bench.LadderStep{Side: i, Against: min(i-1, 3), Aside: i == 5, Comparison: *rung.Step})
+		}
 	}
 	return r
 }
@@ -267,6 +270,11 @@ func sweep() Heat {
 }
 
 func rungs() []Rung {
-	return []Rung{{"pageable, blocking", 3020, 2980, 3060}, {"+ pin thread", 3380, 3340, 3420}, {"+ non_blocking", 3690, 3650, 3730},
-		{"+ workers fill pinned slots", 4480, 4420, 4540}, {"+ own copy stream", 4390, 4330, 4450}, {"+ pinned data set", 5900, 5820, 5980}}
+	step := func(ratio float64, claim stats.Verdict) *stats.Comparison {
+		return &stats.Comparison{Ratio: &ratio, Verdict: claim}
+	}
+	return []Rung{{"pageable, blocking", 3020, 2980, 3060, nil}, {"+ pin thread", 3380, 3340, 3420, step(1.12, stats.Faster)},
+		{"+ non_blocking", 3450, 3330, 3560, step(1.004, stats.NoDifference)},
+		{"+ workers fill pinned slots", 4480, 4420, 4540, step(1.3, stats.Faster)},
+		{"+ own copy stream", 4390, 4330, 4450, step(0.98, stats.Slower)}, {"+ pinned data set", 5900, 5820, 5980, step(1.344, stats.CannotTell)}}
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"pinscope/bench"
+	"pinscope/bench/stats"
 	"pinscope/bench/units"
 )
 
@@ -15,24 +16,30 @@ type Rung struct {
 	Name        string
 	SamplesPerS float64
 	Lo, Hi      float64 // 95 % interval of it; both 0 or NaN: none
+
+	Step *stats.Comparison // by the rung before; nil for the first
 }
 
 // RungsOf takes the rungs of a result's ladder, those climbed, in their order. A
 // rung without a throughput is NaN and will be counted as left out.
 func RungsOf(r *bench.Result) []Rung {
-	aside := map[int]bool{}
+	steps := map[int]*bench.LadderStep{}
 	if r.Ladder != nil {
-		for _, step := range r.Ladder.Steps {
-			aside[step.Side] = step.Aside
+		for i := range r.Ladder.Steps {
+			steps[r.Ladder.Steps[i].Side] = &r.Ladder.Steps[i]
 		}
 	}
 	var rungs []Rung
 	for i := range r.Sides {
-		if aside[i] {
+		step := steps[i]
+		if step != nil && step.Aside {
 			continue
 		}
 		s := &r.Sides[i]
 		rung := Rung{Name: s.Name, SamplesPerS: orNaN(s.SamplesPerS.Median)}
+		if step != nil {
+			rung.Step = &step.Comparison
+		}
 		if in := s.SamplesPerS.Interval; in != nil {
 			rung.Lo, rung.Hi = in.Lo, in.Hi
 		}
@@ -78,8 +85,9 @@ func Rates(look Look, sides []bench.Side) *Chart {
 }
 
 // Ladder shows a comparison that switches one thing on at a time: each bar
-// reaches from the throughput before to the throughput after, with the change;
-// the first reaches from 0.
+// reaches from the throughput before to the throughput after, with the change that
+// the rounds show, in the colour of what can be claimed of it; the first reaches
+// from 0.
 func Ladder(look Look, rungs []Rung) *Chart {
 	c := &Chart{look: look, title: look.say(ladderTitle)}
 	var good []Rung
@@ -94,28 +102,25 @@ func Ladder(look Look, rungs []Rung) *Chart {
 		return c
 	}
 	th := look.theme()
-	whole, gain, loss := mix(th.ground, th.muted, 0.6), look.line(0), vermilion
 	var all []bar
 	var intervals flatWhiskers
 	intervals.ink = th.ink
 	names := make([]string, len(good))
 	most, before := 0.0, 0.0
-	met := [2]bool{}
+	met := [len(stepStyles)]bool{}
 	for i, r := range good {
 		at := float64(len(good) - 1 - i)
 		names[len(good)-1-i] = r.Name
-		b := bar{from: before, to: r.SamplesPerS, at: at, ink: gain, beside: true}
-		switch {
-		case i == 0:
-			b.from, b.ink, b.text = 0, whole, units.SampleRate(r.SamplesPerS)
-		case before > 0:
-			b.text = units.SignedPercent(r.SamplesPerS/before - 1)
-			if r.SamplesPerS < before {
-				b.ink = loss
+		b := bar{from: before, to: r.SamplesPerS, at: at, beside: true}
+		if i == 0 {
+			b.ink, b.text = mix(th.ground, th.muted, 0.3), units.SampleRate(r.SamplesPerS)
+		} else {
+			claim := r.claim()
+			met[claim] = true
+			b.ink, b.hatched = look.stepInk(claim), stepStyles[claim].hatched
+			if r.Step != nil && r.Step.Ratio != nil {
+				b.text = units.SignedPercent(*r.Step.Ratio - 1)
 			}
-		}
-		if i > 0 {
-			met[index(r.SamplesPerS < before)] = true
 		}
 		most = max(most, r.SamplesPerS)
 		if drawable(r.Lo) && drawable(r.Hi) && r.Hi > r.Lo {
@@ -125,11 +130,10 @@ func Ladder(look Look, rungs []Rung) *Chart {
 		all = append(all, b)
 		before = r.SamplesPerS
 	}
-	if met[0] {
-		c.legend = append(c.legend, key{text: look.say(gainKey), ink: gain})
-	}
-	if met[1] {
-		c.legend = append(c.legend, key{text: look.say(lossKey), ink: loss})
+	for _, claim := range []stats.Verdict{stats.Faster, stats.Slower, stats.NoDifference, stats.CannotTell} {
+		if met[claim] {
+			c.legend = append(c.legend, key{text: look.say(stepStyles[claim].key), ink: look.stepInk(claim), hatched: stepStyles[claim].hatched})
+		}
 	}
 	c.keyOf(intervals)
 	c.x = axis{title: look.say(throughputAxis)}
@@ -139,11 +143,34 @@ func Ladder(look Look, rungs []Rung) *Chart {
 	return c
 }
 
-func index(b bool) int {
-	if b {
-		return 1
+// stepStyles is how the step of a ladder is drawn by what can be claimed of it.
+var stepStyles = [...]struct {
+	key     phrase
+	hatched bool
+}{
+	stats.CannotTell:   {key: untoldKey, hatched: true},
+	stats.NoDifference: {key: evenKey},
+	stats.Faster:       {key: gainKey},
+	stats.Slower:       {key: lossKey},
+}
+
+func (l Look) stepInk(claim stats.Verdict) color.NRGBA {
+	switch claim {
+	case stats.Faster:
+		return l.line(0)
+	case stats.Slower:
+		return vermilion
+	default:
+		return grey
 	}
-	return 0
+}
+
+// claim is what can be said of the rung by the one before. A file may say anything.
+func (r *Rung) claim() stats.Verdict {
+	if r.Step == nil || int(r.Step.Verdict) >= len(stepStyles) {
+		return stats.CannotTell
+	}
+	return r.Step.Verdict
 }
 
 // flatWhiskers are intervals along x, below the middle of their place so that

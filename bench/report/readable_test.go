@@ -119,6 +119,35 @@ func TestLadderLeavesSideStepsOut(t *testing.T) {
 	}
 }
 
+// A rung is drawn as the table tells it: the change of the rounds, not of the
+// medians, and no colour of a gain where none can be claimed.
+func TestLadderClaimsWhatTheRoundsShow(t *testing.T) {
+	c := Ladder(Look{}, RungsOf(ladder()))
+	drawn := c.plotters[0].(bars).all
+	look := Look{}
+	for i, want := range []bar{
+		{text: "3,020", ink: drawn[0].ink},
+		{text: "+12.0 %", ink: look.line(0)},
+		{text: "+0.4 %", ink: grey}, // the medians: +2.1 %
+		{text: "+30.0 %", ink: look.line(0)},
+		{text: "-2.0 %", ink: vermilion},
+	} {
+		if got := drawn[i]; got.text != want.text || got.ink != want.ink || got.hatched {
+			t.Errorf("rung %d: %q in %v, want %q in %v", i, got.text, got.ink, want.text, want.ink)
+		}
+	}
+	var keys []string
+	for _, k := range c.legend {
+		keys = append(keys, k.text)
+	}
+	if got := strings.Join(keys[:3], ", "); got != "faster, slower, no measurable difference" {
+		t.Errorf("keys %s", got)
+	}
+	if b := Ladder(look, rungs()).plotters[0].(bars).all[5]; !b.hatched || b.ink != grey {
+		t.Errorf("a step that cannot be told: %+v", b)
+	}
+}
+
 func manyWorkers(n int) *trace.Trace {
 	r := trace.NewRecorder(trace.Options{})
 	trainer := r.Lane(trace.Trainer, 0, "host")

@@ -99,6 +99,8 @@ const (
 	ratesTitle
 	gainKey
 	lossKey
+	evenKey
+	untoldKey
 	ballastTitle
 	ballastAxis
 	rateKey
@@ -233,6 +235,8 @@ var phraseText = [phrases][2]string{
 	ratesTitle:        {"Throughput, median", "吞吐中位数"},
 	gainKey:           {"faster", "更快"},
 	lossKey:           {"slower", "更慢"},
+	evenKey:           {"no measurable difference", "没有可测的差别"},
+	untoldKey:         {"cannot tell", "无法判断"},
 	ballastTitle:      {"Throughput as memory is taken away", "内存被占用时的吞吐"},
 	ballastAxis:       {"memory held", "占用的内存"},
 	rateKey:           {"loader", "加载器"},

@@ -36,19 +36,23 @@ func Rungs(r *bench.Result) []report.Rung {
 	if r.Ladder == nil {
 		return nil
 	}
-	sides := []int{r.Ladder.Total.Against}
+	steps := []bench.LadderStep{{Side: r.Ladder.Total.Against}}
 	for _, step := range r.Ladder.Steps {
 		if !step.Aside {
-			sides = append(sides, step.Side)
+			steps = append(steps, step)
 		}
 	}
 	var rungs []report.Rung
-	for _, i := range sides {
+	for n, step := range steps {
+		i := step.Side
 		if i < 0 || i >= len(r.Sides) || r.Sides[i].SamplesPerS.Median == nil {
 			continue // a file may say anything
 		}
 		s := &r.Sides[i]
 		rung := report.Rung{Name: s.Name, SamplesPerS: *s.SamplesPerS.Median}
+		if n > 0 {
+			rung.Step = &step.Comparison
+		}
 		if in := s.SamplesPerS.Interval; in != nil {
 			rung.Lo, rung.Hi = in.Lo, in.Hi
 		}
