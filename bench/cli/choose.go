@@ -12,16 +12,27 @@ import (
 // defaultSim is the simulated GPU that stands in where there is no real one.
 const defaultSim = "sim:laptop"
 
+// thisProgram is what a choice of a device has to know of the program.
+var thisProgram = runner.Options{CUDABuild: device.CUDA, DefaultSim: defaultSim}
+
+// simGiven is what auto stands for beside settings of a simulated GPU.
+var simGiven = runner.Choice{Device: defaultSim, Why: "settings of a simulated GPU are given"}
+
+// noDevice makes a choice's refusal wrong input.
+func noDevice(name string, err error) error {
+	return &bench.InputError{Field: "device", Value: name, Problem: strings.TrimPrefix(err.Error(), "runner: device ")}
+}
+
 // choose says which device a measurement opens, and why that one. Where the CUDA
 // runner has to open it, the whole command is handed over to it, with the same
 // arguments: it then chooses for itself.
 func (p *program) choose(c bench.Config) (name, why string, err error) {
 	if c.Device == "auto" && len(c.Sim) > 0 {
-		return defaultSim, "settings of a simulated GPU are given", nil
+		return simGiven.Device, simGiven.Why, nil
 	}
-	choice, err := runner.Choose(c.Device, runner.Options{CUDABuild: device.CUDA, DefaultSim: defaultSim})
+	choice, err := runner.Choose(c.Device, thisProgram)
 	if err != nil {
-		return "", "", &bench.InputError{Field: "device", Value: c.Device, Problem: strings.TrimPrefix(err.Error(), "runner: device ")}
+		return "", "", noDevice(c.Device, err)
 	}
 	if choice.Program != "" {
 		code, err := runner.Exec(choice.Program, p.args)

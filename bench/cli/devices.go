@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"pinscope/bench/runner"
 	"pinscope/bench/units"
 	"pinscope/cudamem"
 	"pinscope/cudamem/device"
@@ -15,31 +16,39 @@ import (
 type devicesCommand struct{}
 
 func (c *devicesCommand) run(_ context.Context, p *program) error {
+	looked := runner.Look(thisProgram)
 	for _, name := range device.List() {
-		if err := describe(p.stdout, name); err != nil {
+		text, err := describe(name, looked)
+		if err != nil {
+			return err
+		}
+		if err := line(p.stdout, name, text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// describe opens a device for a moment and writes a line about it, or why there is none.
-func describe(w io.Writer, name string) error {
-	dev, why, err := device.Open(name, nil, cudamem.NewClock())
+// describe says what a run with a device of this name would use, or why there is
+// none. It opens the device for a moment if it is this program that would.
+func describe(name string, looked runner.Facts) (string, error) {
+	choice, err := runner.Decide(name, looked)
+	switch {
+	case err != nil:
+		return "not here: " + strings.TrimPrefix(err.Error(), "runner: device "+name+" is not to be had: "), nil
+	case name == "auto":
+		return "stands for " + choice.Device + ": " + choice.Why, nil
+	case choice.Program != "":
+		return choice.Why, nil
+	case choice.Device != name:
+		return "stands for " + choice.Device, nil
+	}
+	dev, _, err := device.Open(choice.Device, nil, cudamem.NewClock())
 	if err != nil {
-		return line(w, name, fmt.Sprintf("not here: %v", err))
+		return fmt.Sprintf("not here: %v", err), nil
 	}
 	text := describeInfo(dev.Info())
-	if id := dev.Info().ID; id != name {
-		text = "stands for " + id
-		if why != "" {
-			text += ": " + why
-		}
-	}
-	if err := dev.Close(); err != nil {
-		return err
-	}
-	return line(w, name, text)
+	return text, dev.Close()
 }
 
 // line writes a device's name and what there is to say about it, in 80 columns.

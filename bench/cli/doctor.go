@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,6 @@ import (
 	"pinscope/bench/loader"
 	"pinscope/bench/pressure"
 	"pinscope/bench/runner"
-	"pinscope/cudamem/device"
 )
 
 // doctorCommand is `pinscope doctor`.
@@ -43,17 +43,20 @@ func (c *doctorCommand) run(ctx context.Context, p *program) error {
 	if err := config.Validate(); err != nil {
 		return err
 	}
-	looked := runner.Look(runner.Options{CUDABuild: device.CUDA, DefaultSim: defaultSim})
+	looked := runner.Look(thisProgram)
 	choice, err := runner.Decide(config.Device, looked)
+	if config.Device == "auto" && len(config.Sim) > 0 {
+		choice, err = simGiven, nil
+	}
 	if err != nil {
-		return &bench.InputError{Field: "device", Value: config.Device, Problem: strings.TrimPrefix(err.Error(), "runner: device ")}
+		return noDevice(config.Device, err)
 	}
 	plan, err := planOnly(ctx, config, choice)
 	if err != nil {
 		return err
 	}
 	facts := doctor.Facts{
-		Limits: pressure.ReadLimits(""), Driver: driverStates[looked.Driver], DriverReason: looked.Reason,
+		Limits: pressure.ReadLimits(""), Driver: driverStates[looked.Driver], DriverReason: looked.Reason, DriverCure: looked.Cure,
 		GPUs: readGPUs(looked.Devices), Runner: doctor.RunnerMissing, RunnerPath: looked.Runner, BuildRunner: runner.BuildCommand,
 		Run: runInQuestion(config, plan, choice.Device),
 	}
@@ -67,12 +70,22 @@ func (c *doctorCommand) run(ctx context.Context, p *program) error {
 		return err
 	}
 	report := doctor.Examine(facts)
+	report.Findings = slices.Insert(report.Findings, 0, deviceFinding(config, choice))
 	if c.JSON {
 		encoder := json.NewEncoder(p.stdout)
 		encoder.SetIndent("", " ")
 		return encoder.Encode(doctorFile{doctorSchema, bench.ThisTool(), bench.ThisHost(), config, plan, report})
 	}
 	return writeReport(p.stdout, report, isTerminal(p.stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb")
+}
+
+// deviceFinding is what a run would use, by the same choice.
+func deviceFinding(c bench.Config, choice runner.Choice) doctor.Finding {
+	out := doctor.Finding{Topic: "device", Level: doctor.Good, Found: choice.Device, Why: choice.Why}
+	if c.Device == "auto" && strings.HasPrefix(choice.Device, "sim") {
+		out.Level = doctor.Warn
+	}
+	return out
 }
 
 var driverStates = map[gpuwatch.State]doctor.Driver{

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pinscope/bench/doctor"
+	"pinscope/bench/runner"
 )
 
 // The doctor finds what it finds and succeeds, in 80 columns and without colours
@@ -74,5 +75,19 @@ func TestDoctorAndPressureWrongInput(t *testing.T) {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
 		})
+	}
+}
+
+// Whoever asks why the device is the one it is hears the same from all commands.
+func TestOneReasonForTheDevice(t *testing.T) {
+	choice, err := runner.Choose("auto", thisProgram)
+	if err != nil || choice.Program != "" {
+		t.Skip("the CUDA runner would be started: ", err)
+	}
+	for _, args := range [][]string{{"devices"}, {"doctor"}, {"run", "--preset", "tiny", "--repeats", "1", "--warmup", "0"}} {
+		code, stdout, _ := call(args...)
+		if flat := strings.Join(strings.Fields(stdout), " "); code != exitFine || !strings.Contains(flat, choice.Why) {
+			t.Errorf("%v: exit code %d, no %q in\n%s", args, code, choice.Why, stdout)
+		}
 	}
 }

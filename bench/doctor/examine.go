@@ -64,6 +64,9 @@ func driver(f Facts) Finding {
 	if reason != "" {
 		out.Found += " (" + reason + ")"
 	}
+	if f.DriverCure != "" {
+		out.Do = f.DriverCure
+	}
 	return out
 }
 

@@ -30,6 +30,7 @@ type Facts struct {
 
 	Driver       Driver
 	DriverReason string // why it is not ready, in words; may be empty
+	DriverCure   string // what may help, in words; empty: the doctor's own advice
 	GPUs         []GPU
 	Runner       Runner
 	RunnerPath   string // where it is; may be empty
