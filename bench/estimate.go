@@ -19,6 +19,7 @@ type Estimate struct {
 	HostBytes     int64         `json:"host_bytes"`   // most that is held at once
 	PinnedBytes   int64         `json:"pinned_bytes"` // of it
 	Turns         bool          `json:"turns"`        // slots are allocated for each turn anew
+	Simulated     bool          `json:"simulated"`    // times come from a model
 }
 
 // Text writes the estimate for a terminal, 80 columns wide.
@@ -36,12 +37,15 @@ func (e Estimate) String() string {
 	if e.Turns {
 		text += ", slots for one at a time"
 	}
+	if e.Simulated {
+		text = "SIMULATED: " + text
+	}
 	return text
 }
 
 // estimate works out what is left to do after some rounds.
 func (s *session) estimate(rounds int) Estimate {
-	e := Estimate{Sides: len(s.sides), Turns: s.hold != holdAll}
+	e := Estimate{Sides: len(s.sides), Turns: s.hold != holdAll, Simulated: s.result.Simulated}
 	data := map[string]Plan{}
 	var slots, pinned int64
 	for _, side := range s.sides {

@@ -89,6 +89,7 @@ func (c *bandwidthCommand) measure(ctx context.Context, p *program, dev cudamem.
 		o.ReadLink, done, whyNot = bandwidth.WatchLink(dev.Info())
 	}
 	w := p.events(c.outputs())
+	w.simulated = dev.Info().Simulated
 	if w.terminal != nil {
 		o.Progress = func(cell, cells int) { w.line(fmt.Sprintf("measuring %d of %d", cell+1, cells)) }
 	}

@@ -40,6 +40,7 @@ func (c *pressureCommand) run(ctx context.Context, p *program) error {
 		return err
 	}
 	w := p.events(o)
+	w.simulated = strings.HasPrefix(name, "sim")
 	if w.terminal != nil {
 		options.OnStep = func(ballast string, step, steps int) {
 			w.line(fmt.Sprintf("%s ballast, step %d of %d done (Ctrl+C gives everything back)", ballast, step, steps))

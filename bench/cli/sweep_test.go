@@ -15,7 +15,7 @@ func TestSweepCommand(t *testing.T) {
 	if code != exitFine || stderr != "" {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
-	for _, want := range []string{"4 configurations, 8 repeats in all: at least", "2 of batch x 2 of pin: 4 cells, 2 rounds", "SIMULATED: the best of 4 cells is"} {
+	for _, want := range []string{"SIMULATED: 4 configurations, 8 repeats in all: at least", "2 of batch x 2 of pin: 4 cells, 2 rounds", "SIMULATED: the best of 4 cells is"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

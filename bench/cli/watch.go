@@ -21,11 +21,12 @@ type watcher struct {
 
 	estimates bool // are shown
 
-	mu       sync.Mutex // guards what follows; events come from any goroutine
-	failed   error      // the first of writing plans
-	terminal io.Writer  // gets a line of progress; nil: nobody looks
-	width    int        // of that line
-	shown    time.Time
+	mu        sync.Mutex // guards what follows; events come from any goroutine
+	failed    error      // the first of writing plans
+	terminal  io.Writer  // gets a line of progress; nil: nobody looks
+	width     int        // of that line
+	shown     time.Time
+	simulated bool // is the device
 }
 
 // events makes the watcher that the outputs ask for. People read standard
@@ -61,6 +62,10 @@ func (w *watcher) event(e bench.Event) {
 		w.stream.Write(e)
 	}
 	switch {
+	case e.Start != nil:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.simulated = e.Start.Device.Simulated
 	case e.Plan != nil && w.plans:
 		w.plan(e.Plan)
 	case e.Estimate != nil && w.estimates:
@@ -111,6 +116,9 @@ func progressText(p *bench.Progress) string {
 
 // line replaces the line on the terminal.
 func (w *watcher) line(text string) {
+	if w.simulated && text != "" {
+		text = "SIMULATED: " + text
+	}
 	fmt.Fprintf(w.terminal, "\r%-*s", w.width, text)
 	w.width = len(text)
 }

@@ -27,12 +27,24 @@ func TestProgressText(t *testing.T) {
 func TestProgressLine(t *testing.T) {
 	var terminal bytes.Buffer
 	w := &watcher{terminal: &terminal}
+	w.event(bench.Event{Start: &bench.StartInfo{Device: bench.Device{ID: "cuda:0"}}})
 	w.event(bench.Event{Progress: &bench.Progress{Phase: "measure"}})
 	w.event(bench.Event{Progress: &bench.Progress{Phase: "too soon"}})
 	w.shown = w.shown.Add(-time.Second)
 	w.event(bench.Event{Progress: &bench.Progress{Phase: "end"}})
 	w.end()
 	if got, want := terminal.String(), "\rmeasure\rend    \r   \r"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Figures of a model are never shown without saying so.
+func TestProgressLineIsMarked(t *testing.T) {
+	var terminal bytes.Buffer
+	w := &watcher{terminal: &terminal}
+	w.event(bench.Event{Start: &bench.StartInfo{Device: bench.Device{Simulated: true}}})
+	w.event(bench.Event{Progress: &bench.Progress{Phase: "measure"}})
+	if got, want := terminal.String(), "\rSIMULATED: measure"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
