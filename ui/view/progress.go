@@ -93,6 +93,8 @@ func Stage(l words.Language, name string) string {
 		return l.Say("collate")
 	case "pin wait":
 		return l.Say("pin wait")
+	case "ring wait":
+		return l.Say("ring wait")
 	case "pin copy":
 		return l.Say("pin copy")
 	case "wait batch":

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pinscope/bench"
+	"pinscope/bench/doctor"
 	"pinscope/bench/loader"
 	"pinscope/bench/stats"
 	"pinscope/ui/client"
@@ -271,5 +272,17 @@ func TestLadder(t *testing.T) {
 	}
 	if o := OverviewOf(words.English, r); o.Mark != Faster || o.Headline != "+200.0 %" {
 		t.Errorf("mark %v, headline %q", o.Mark, o.Headline)
+	}
+}
+
+func TestFindings(t *testing.T) {
+	machine, advice := Findings(words.English, doctor.Report{
+		Findings: []doctor.Finding{{Topic: "swap", Level: doctor.Warn, Found: "none", Why: "it matters", Do: "add some"}},
+		Advice:   []doctor.Finding{{Topic: "Pin?", Level: doctor.Good, Found: "yes"}}})
+	if len(machine) != 1 || machine[0] != (Finding{"▲ swap", "none - it matters\nDo: add some", true}) {
+		t.Errorf("machine %+v", machine)
+	}
+	if len(advice) != 1 || advice[0] != (Finding{"○ Pin?", "yes", false}) {
+		t.Errorf("advice %+v", advice)
 	}
 }

@@ -120,7 +120,7 @@ func (c *columns) Layout(objects []fyne.CanvasObject, _ fyne.Size) {
 
 // near is how far the next row is from one of a height: rows of a table stand
 // nearer to each other than labels would. It is whole, so that texts stay sharp.
-func near(height float32) float32 { return float32(int(height * 0.85)) }
+func near(height float32) float32 { return float32(int(height - theme.InnerPadding() + 1)) }
 
 // MinSize is called by Fyne.
 func (c *columns) MinSize(objects []fyne.CanvasObject) fyne.Size {

@@ -155,7 +155,7 @@ func (w *Window) layout() fyne.CanvasObject {
 		container.NewTabItem(w.say.Say("Timeline"), w.timeline.content),
 		container.NewTabItem(w.say.Say("Memory"), w.memory.content),
 		container.NewTabItem(w.say.Say("History"), w.past.content),
-		container.NewTabItem(w.say.Say("Doctor"), newDoctor(w.say, w.border, w.options.Program).content),
+		container.NewTabItem(w.say.Say("Doctor"), newDoctor(w.say, w.border, w.options.Program, func() []string { return w.remembered.Form }).content),
 		container.NewTabItem(w.say.Say("Guide"), newGuide(w.say, w.loadLesson)))
 	w.tabs.SelectIndex(selected)
 	left := container.NewBorder(nil, w.planText, nil, nil, w.form.content)

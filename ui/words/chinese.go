@@ -4,7 +4,7 @@ package words
 var chinese = map[string]string{
 	// Buttons, menus, pages.
 	"About": "关于", "All": "全部", "As PyTorch": "复制为 PyTorch 代码", "As the system": "跟随系统", "Cancel": "取消", "Close": "关闭",
-	"Command line": "命令行", "Compare": "对比", "Compare chosen": "比较所选", "Copy": "复制", "Dark": "深色", "Delete": "删除", "Doctor": "诊断", "Examine this machine": "检查这台机器", "What is here, what limits pinning, and what to do about it. Nothing is changed.": "这里有什么、什么限制锁页、该怎么办。不做任何改动。", "File": "文件",
+	"Command line": "命令行", "Compare": "对比", "Compare chosen": "比较所选", "Copy": "复制", "Dark": "深色", "Delete": "删除", "Do: %s": "可做：%s", "Rules of thumb with your numbers": "结合你的数字的经验法则", "Doctor": "诊断", "Examine this machine": "检查这台机器", "What is here, what limits pinning, and what to do about it. Nothing is changed.": "这里有什么、什么限制锁页、该怎么办。不做任何改动。", "File": "文件",
 	"Folder…": "文件夹…", "Guide": "教程", "Guide (F1)": "教程（F1）", "Help": "帮助", "Ladder": "阶梯", "Ladder: one thing at a time": "阶梯：每次只改一项", "History": "历史", "Light": "浅色",
 	"Load these settings": "载入这些设置", "Memory": "内存", "Note": "备注", "Open": "打开", "Open…": "打开…", "Overview": "总览", "PNG report": "PNG 报告",
 	"Quit": "退出", "Replace": "替换", "Rename": "重命名", "Result (JSON)": "结果（JSON）", "Result as text": "结果文本", "Run": "运行", "SVG report": "SVG 报告",
@@ -37,7 +37,7 @@ var chinese = map[string]string{
 	"throughput: not known yet": "吞吐：尚不清楚", "warm-up": "预热", "SIMULATED": "模拟",
 
 	// Stages.
-	"collate": "拼批", "copy call": "拷贝调用", "gather": "收集", "HtoD copy": "HtoD 拷贝", "launch": "启动", "load": "读取", "pin copy": "锁页拷贝", "pin wait": "锁页等待",
+	"collate": "拼批", "copy call": "拷贝调用", "gather": "收集", "HtoD copy": "HtoD 拷贝", "launch": "启动", "load": "读取", "pin copy": "锁页拷贝", "pin wait": "锁页等待", "ring wait": "等锁页槽位",
 	"step": "训练步", "wait batch": "等批", "wait copy": "等拷贝", "wait slot": "等槽位", "wait step": "等训练步",
 
 	// Results.

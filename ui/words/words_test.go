@@ -170,7 +170,7 @@ func TestFont(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range "▲▼≈●?•▶“”…—·" + Chinese.Name() {
+	for _, r := range "▲▼≈●○■?•▶“”…—·" + Chinese.Name() {
 		if i, err := font.GlyphIndex(nil, r); err != nil || i == 0 {
 			missing[r] = true
 		}
