@@ -46,7 +46,7 @@ func Lessons(l words.Language) []Lesson {
 			Title: l.Say("4. Overlap"),
 			Text: l.Say("A copy and a step can run at the same time if three things are there: a pinned source, a stream of its own for the copy, and a free copy engine. " +
 				"With one of them missing, the copy waits for the step or the step for the copy."),
-			Try:  l.Say("Compare, and look at the timeline: with B the copies lie under the steps."),
+			Try:  l.Say("Run, and look at the timeline: the copies lie under the steps. Then choose the shared copy stream and run again: copies and steps take turns."),
 			Args: []string{"--samples", "320", "--batch", "32", "--workers", "2", "--device", "sim:rtx3060", "--pin", "direct", "--copy-stream", "dedicated", "--shape", "3x128x128", "--sim", "compute=2ms"},
 		},
 		{
