@@ -198,7 +198,7 @@ func (r *Result) textStages(w *textWriter) {
 // stageLanes says where each stage is spent.
 var stageLanes = [trace.Stages]string{
 	trace.WaitSlot: "worker", trace.Load: "worker", trace.Collate: "worker", trace.WaitBatch: "trainer",
-	trace.PinWait: "pin thread", trace.PinCopy: "pin thread", trace.CopyCall: "trainer", trace.WaitCopy: "trainer", trace.WaitStep: "trainer",
+	trace.PinWait: "pin thread", trace.RingWait: "pin thread", trace.PinCopy: "pin thread", trace.CopyCall: "trainer", trace.WaitCopy: "trainer", trace.WaitStep: "trainer",
 	trace.Launch: "trainer", trace.HtoD: "copy engine", trace.Gather: "copy engine", trace.Step: "compute",
 }
 

@@ -43,7 +43,7 @@ func (p *Pass) copyToRing(slot *Slot, lane *trace.Lane) (*Slot, error) {
 		return nil, p.err
 	}
 	begun := clock.Now()
-	lane.Add(trace.PinWait, slot.Batch, asked, begun, 0)
+	lane.Add(trace.RingWait, slot.Batch, asked, begun, 0)
 	meter := startCPUMeter()
 	used := InputOffset(p.l.spec, p.l.o.Batch) + slot.Rows*p.l.spec.SampleBytes
 	hostcopy.Stream(pinned.Buffer.Bytes()[:used], slot.Buffer.Bytes()[:used])

@@ -209,7 +209,7 @@ func TestTracesThatBreakTimelines(t *testing.T) {
 func longTrace(n int) *trace.Trace {
 	tr := &trace.Trace{Lanes: make([]trace.LaneTrace, 10)}
 	kinds := []trace.LaneKind{trace.Worker, trace.Worker, trace.Worker, trace.Worker, trace.Worker, trace.Worker, trace.PinThread, trace.Trainer, trace.CopyEngine, trace.ComputeEngine}
-	stages := [][]trace.Stage{{trace.Load, trace.WaitSlot}, {trace.PinCopy, trace.PinWait}, {trace.WaitBatch, trace.CopyCall, trace.Launch}, {trace.HtoD}, {trace.Step}}
+	stages := [][]trace.Stage{{trace.Load, trace.WaitSlot}, {trace.PinCopy, trace.PinWait, trace.RingWait}, {trace.WaitBatch, trace.CopyCall, trace.Launch}, {trace.HtoD}, {trace.Step}}
 	for i := range tr.Lanes {
 		l := &tr.Lanes[i]
 		l.Kind, l.Index, l.KeptEvery = kinds[i], i, 1

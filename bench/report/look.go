@@ -72,6 +72,7 @@ var stageInk = [trace.Stages]color.NRGBA{
 	trace.Load:      skyBlue,
 	trace.Collate:   blue,
 	trace.PinWait:   skyBlue,
+	trace.RingWait:  grey,
 	trace.PinCopy:   purple,
 	trace.WaitBatch: skyBlue,
 	trace.CopyCall:  orange,
@@ -85,7 +86,7 @@ var stageInk = [trace.Stages]color.NRGBA{
 
 func isWait(s trace.Stage) bool {
 	switch s {
-	case trace.WaitSlot, trace.PinWait, trace.WaitBatch, trace.WaitCopy, trace.WaitStep:
+	case trace.WaitSlot, trace.PinWait, trace.RingWait, trace.WaitBatch, trace.WaitCopy, trace.WaitStep:
 		return true
 	}
 	return false

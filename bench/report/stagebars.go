@@ -14,7 +14,7 @@ import (
 // workers it does all a host does.
 func trainerStages(workers int) []trace.Stage {
 	if workers == 0 {
-		return []trace.Stage{trace.WaitSlot, trace.Load, trace.Collate, trace.PinWait, trace.PinCopy,
+		return []trace.Stage{trace.WaitSlot, trace.Load, trace.Collate, trace.RingWait, trace.PinCopy,
 			trace.CopyCall, trace.WaitCopy, trace.WaitStep, trace.Launch}
 	}
 	return []trace.Stage{trace.WaitBatch, trace.CopyCall, trace.WaitCopy, trace.WaitStep, trace.Launch}

@@ -295,6 +295,7 @@ var stageText = [trace.Stages]string{
 	trace.Load:      "加载",
 	trace.Collate:   "拼批",
 	trace.PinWait:   "等待锁页",
+	trace.RingWait:  "等待锁页槽位",
 	trace.PinCopy:   "锁页拷贝",
 	trace.WaitBatch: "等待批",
 	trace.CopyCall:  "拷贝调用",

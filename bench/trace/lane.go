@@ -30,9 +30,9 @@ const (
 // made with the lane.
 var kindStages = [...][]Stage{
 	Worker:    {WaitSlot, Load, Collate},
-	PinThread: {PinWait, PinCopy},
+	PinThread: {PinWait, RingWait, PinCopy},
 	// With no workers the trainer's goroutine does their work too.
-	Trainer:       {WaitSlot, Load, Collate, PinWait, PinCopy, WaitBatch, CopyCall, WaitCopy, WaitStep, Launch},
+	Trainer:       {WaitSlot, Load, Collate, RingWait, PinCopy, WaitBatch, CopyCall, WaitCopy, WaitStep, Launch},
 	CopyEngine:    {HtoD, Gather},
 	ComputeEngine: {Gather, Step},
 }

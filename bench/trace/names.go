@@ -8,6 +8,7 @@ var stageNames = [Stages]string{
 	Load:      "load",
 	Collate:   "collate",
 	PinWait:   "pin wait",
+	RingWait:  "ring wait",
 	PinCopy:   "pin copy",
 	WaitBatch: "wait batch",
 	CopyCall:  "copy call",

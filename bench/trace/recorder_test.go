@@ -361,7 +361,10 @@ func TestAddAllocatesNothing(t *testing.T) {
 	r := NewRecorder(Options{SpansPerLane: 64})
 	// Not even at the first span of each stage.
 	for s := range Stage(Stages) {
-		kind := Trainer // which, without workers, does all a host does
+		kind := Trainer // which, without workers, does all a host does, with nobody to wait for
+		if s == PinWait {
+			kind = PinThread
+		}
 		if s >= HtoD {
 			kind = CopyEngine
 		}

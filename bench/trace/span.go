@@ -17,7 +17,8 @@ const (
 	WaitSlot  Stage = iota // worker waits for a free slot
 	Load                   // worker makes or decodes the samples of a batch
 	Collate                // worker copies samples that lie in memory together
-	PinWait                // pin thread waits for the next batch in order, or for a free ring slot
+	PinWait                // pin thread waits for the next batch in order
+	RingWait               // pin thread waits for a free ring slot
 	PinCopy                // pin thread copies a pageable batch into a pinned slot
 	WaitBatch              // trainer waits for the next batch in order
 	CopyCall               // trainer is inside the copy call (staging included, if pageable)

@@ -130,7 +130,7 @@ func (r *run) pin(lane *trace.Lane, b int64, asked time.Duration) time.Duration 
 	}
 	rows := r.rows(b)
 	end := begun + r.PinCopy.at(b, rows, r.Batch)
-	lane.Add(trace.PinWait, b, asked, begun, 0)
+	lane.Add(trace.RingWait, b, asked, begun, 0)
 	lane.Add(trace.PinCopy, b, begun, end, r.inputOffset+rows*r.Spec.SampleBytes)
 	r.loading.freed.set(b, end)
 	p.pinned.set(b, end)

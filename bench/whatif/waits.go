@@ -42,7 +42,7 @@ func newWaits(s *bench.Side) (w waits) {
 				if ready > span.Start {
 					w.batch = append(w.batch, max(0, span.End()-ready))
 				}
-			case trace.PinWait: // the second one of a batch, for a ring slot, starts later
+			case trace.PinWait:
 				if ready := filled(span.Batch); ready > span.Start {
 					w.pin = append(w.pin, max(0, span.End()-ready))
 				}

@@ -49,12 +49,12 @@ func TestWaitsAreMeasured(t *testing.T) {
 	add(trace.Trainer, trace.WaitCopy, 0, 115, 230) // woken 30 after it was done
 	add(trace.ComputeEngine, trace.Step, 0, 230, 300)
 	add(trace.Worker, trace.Load, 4, 100, 200)
-	add(trace.Trainer, trace.WaitBatch, 4, 300, 301) // it was there
-	add(trace.Trainer, trace.WaitStep, 4, 301, 316)  // for step 0, four flights before: done
-	add(trace.Trainer, trace.WaitStep, 9, 301, 316)  // for step 5, whose span is not there
-	add(trace.PinThread, trace.PinWait, 4, 150, 206) // taken 6 after it was there
-	add(trace.PinThread, trace.PinWait, 4, 206, 250) // then waits for a ring slot
-	add(trace.Trainer, trace.CopyCall, 1, 250, 340)  // behind step 0, so staging took 40
+	add(trace.Trainer, trace.WaitBatch, 4, 300, 301)  // it was there
+	add(trace.Trainer, trace.WaitStep, 4, 301, 316)   // for step 0, four flights before: done
+	add(trace.Trainer, trace.WaitStep, 9, 301, 316)   // for step 5, whose span is not there
+	add(trace.PinThread, trace.PinWait, 4, 150, 206)  // taken 6 after it was there
+	add(trace.PinThread, trace.RingWait, 4, 206, 250) // then waits for a ring slot
+	add(trace.Trainer, trace.CopyCall, 1, 250, 340)   // behind step 0, so staging took 40
 	side := &bench.Side{Trace: recorder.Trace(), Plan: bench.Plan{DeviceSlots: 2}, Config: bench.Config{Workers: 1, Pin: loader.PinDirect}}
 	w := newWaits(side)
 	if !slices.Equal(w.pin, []time.Duration{6}) || w.stage != nil { // out of pinned memory nothing is staged
