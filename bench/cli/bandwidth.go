@@ -211,8 +211,7 @@ func (c *bandwidthCommand) write(p *program, file bandwidthFile) error {
 	failed := []error{c.outputs().save(p, []target{{"json", c.JSON, asJSON}, {"csv", c.CSV, file.WriteCSV}}, asJSON)}
 	text := p.events(c.outputs()).text
 	if c.Quiet {
-		_, err := fmt.Fprintln(text, file.Sentence())
-		return errors.Join(append(failed, err)...)
+		return errors.Join(append(failed, say(text, file.Sentence()))...)
 	}
 	return errors.Join(append(failed, file.Text(text))...)
 }

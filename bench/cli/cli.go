@@ -222,7 +222,7 @@ func (p *program) exit(err error) int {
 		told := map[string]bool{} // many outputs may fail for one reason
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			if line != "" && !told[line] {
-				fmt.Fprintf(p.stderr, "pinscope: %s\n", line)
+				_ = say(p.stderr, "pinscope: "+line) // there is nowhere else to say it
 			}
 			told[line] = true
 		}

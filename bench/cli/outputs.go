@@ -104,8 +104,7 @@ func (o outputs) write(p *program, w *watcher, r *bench.Result) error {
 	}
 	switch {
 	case o.Quiet && r.Sentence != "":
-		_, err := fmt.Fprintln(w.text, r.Sentence)
-		failed = append(failed, err)
+		failed = append(failed, say(w.text, r.Sentence))
 	case !o.Quiet:
 		failed = append(failed, r.Text(w.text))
 	}

@@ -155,8 +155,7 @@ func (c *predictCommand) write(p *program, prediction *whatif.Prediction) error 
 	failed := []error{c.outputs().save(p, []target{{"json", c.JSON, prediction.WriteJSON}, {"trace", c.Trace, prediction.WriteTrace}}, prediction.WriteJSON)}
 	text := p.events(c.outputs()).text
 	if c.Quiet {
-		_, err := fmt.Fprintln(text, prediction.Sentence())
-		return errors.Join(append(failed, err)...)
+		return errors.Join(append(failed, say(text, prediction.Sentence()))...)
 	}
 	return errors.Join(append(failed, prediction.Text(text))...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -97,8 +96,7 @@ func (c *pressureCommand) commandLine(config bench.Config) string {
 func (c *pressureCommand) write(p *program, w *watcher, r *bench.ExperimentResult) error {
 	failed := []error{c.outputs().save(p, []target{{"json", c.JSON, r.WriteJSON}, {"csv", c.CSV, r.WriteCSV}}, r.WriteJSON)}
 	if c.Quiet {
-		_, err := io.WriteString(w.text, r.Sentence+"\n")
-		return errors.Join(append(failed, err)...)
+		return errors.Join(append(failed, say(w.text, r.Sentence))...)
 	}
 	return errors.Join(append(failed, r.Text(w.text))...)
 }

@@ -53,8 +53,13 @@ func isTerminal(w io.Writer) bool {
 	if !ok {
 		return false
 	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	connection, err := file.SyscallConn() // Fd would make writes to it blocking
+	if err != nil {
+		return false
+	}
+	terminal := false
+	err = connection.Control(func(fd uintptr) { terminal = isTerminalFD(fd) })
+	return err == nil && terminal
 }
 
 func (w *watcher) event(e bench.Event) {
