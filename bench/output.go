@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -36,6 +37,9 @@ func ReadResult(from io.Reader) (*Result, error) {
 	if len(data) > mostResultBytes {
 		return nil, fmt.Errorf("larger than %d bytes: not a result file", mostResultBytes)
 	}
+	if start := bytes.TrimSpace(data); len(start) > 0 && start[0] != '{' {
+		return nil, errors.New("not a result file")
+	}
 	var head struct {
 		Schema *int `json:"schema"`
 	}
@@ -52,8 +56,8 @@ func ReadResult(from io.Reader) (*Result, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("damaged result file: %w", err)
 	}
-	if len(r.Sides) == 0 {
-		return nil, errors.New("damaged result file: it holds no sides")
+	if err := r.consistent(); err != nil {
+		return nil, fmt.Errorf("damaged result file: %w", err)
 	}
 	for i := range r.Sides {
 		if s := &r.Sides[i]; len(s.Plan.Shape) == 0 { // written before plans held them
@@ -61,6 +65,26 @@ func ReadResult(from io.Reader) (*Result, error) {
 		}
 	}
 	return r, nil
+}
+
+// consistent says what readers of a result rely on and its types do not hold.
+func (r *Result) consistent() error {
+	if len(r.Sides) == 0 {
+		return errors.New("it holds no sides")
+	}
+	if r.Kind == KindCompare && len(r.Sides) != 2 {
+		return fmt.Errorf("a comparison of %d sides", len(r.Sides))
+	}
+	for i := range r.Sides {
+		s := &r.Sides[i]
+		if (s.Typical == nil) != (s.Trace == nil) {
+			return fmt.Errorf("side %d has a typical repeat or a trace, not both", i+1)
+		}
+		if s.Typical != nil && (*s.Typical < 0 || *s.Typical >= len(s.Repeats)) {
+			return fmt.Errorf("side %d has no repeat %d", i+1, *s.Typical)
+		}
+	}
+	return nil
 }
 
 // csvHeader names the columns of the CSV: a row for each repeat.
