@@ -20,10 +20,10 @@ func CompareSides(both Config, onlyA, onlyB []string) (a, b Config, err error) {
 		b.Pin = loader.PinThread
 	}
 	if a, err = ParseSettings(a, onlyA...); err != nil {
-		return a, b, err
+		return a, b, ForFlag("a", err)
 	}
 	b, err = ParseSettings(b, onlyB...)
-	return a, b, err
+	return a, b, ForFlag("b", err)
 }
 
 // CompareCommandLine is the command line that makes the same sides again.

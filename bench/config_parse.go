@@ -163,7 +163,36 @@ func ParseSettings(base Config, settings ...string) (Config, error) {
 		}
 		args[i] = "--" + strings.ReplaceAll(name, "_", "-") + "=" + value
 	}
-	return ParseArgs(base, args)
+	out, err := ParseArgs(base, args)
+	return out, unknownSetting(args, err)
+}
+
+// unknownSetting words a parser's "unknown flag" for somebody who typed a setting.
+func unknownSetting(args []string, err error) error {
+	var input *InputError
+	if !errors.As(err, &input) {
+		return err
+	}
+	for _, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
+		if rest, ok := strings.CutPrefix(input.Problem, "unknown flag "+name); ok && (rest == "" || rest[0] == ',') {
+			return &InputError{Field: "settings", Value: arg[2:], Problem: fmt.Sprintf("%s: there is no setting %s%s",
+				arg[2:], name[2:], strings.ReplaceAll(rest, `"--`, `"`))}
+		}
+	}
+	return err
+}
+
+// ForFlag names the flag that held the settings in an error of ParseSettings that
+// is about no setting in particular.
+func ForFlag(flag string, err error) error {
+	var input *InputError
+	if errors.As(err, &input) && input.Field == "settings" {
+		named := *input
+		named.Field = flag
+		return &named
+	}
+	return err
 }
 
 var flagPrefix = regexp.MustCompile(`^--(?:\[no-\])?([a-z-]+)(?:=[^:]*)?: `)

@@ -197,7 +197,7 @@ func TestParseSettings(t *testing.T) {
 		"pin":      `settings: "pin" is not allowed; allowed is NAME=VALUE, such as pin=off`,
 		"=3":       `settings: "=3" is not allowed; allowed is NAME=VALUE, such as pin=off`,
 		"pin=on":   `pin: "on" is not allowed; allowed is off, thread, direct, dataset, pageable-thread`,
-		"pinn=off": `command line: unknown flag --pinn, did you mean "--pin"?`,
+		"pinn=off": `settings: pinn=off: there is no setting pinn, did you mean "pin"?`,
 	} {
 		if _, err := ParseSettings(base, setting); errorText(err) != message {
 			t.Errorf("%s: error %q, want %q", setting, errorText(err), message)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -147,7 +148,7 @@ func (s *session) prepare(configs []Config) error {
 	}
 	dev, why, err := s.openDevice(configs[0])
 	if err != nil {
-		return &InputError{Field: "device", Value: configs[0].Device, Problem: err.Error()}
+		return DeviceError(configs[0].Device, err)
 	}
 	s.device, why = dev, cmp.Or(s.o.DeviceWhy, why)
 	s.result.Device = newDevice(dev.Info(), why)
@@ -155,6 +156,15 @@ func (s *session) prepare(configs []Config) error {
 	s.emit(Event{Type: "start", Start: &StartInfo{Kind: s.result.Kind, Tool: s.result.Tool,
 		Host: s.result.Host, Device: s.result.Device, Command: s.result.Command, PID: os.Getpid()}})
 	return s.makePlans()
+}
+
+// DeviceError makes it wrong input that a device of some name could not be opened:
+// of the name, or of a value of --sim.
+func DeviceError(name string, err error) error {
+	if problem, ok := strings.CutPrefix(err.Error(), "sim: "); ok {
+		return &InputError{Field: "sim", Value: name, Problem: problem}
+	}
+	return &InputError{Field: "device", Value: name, Problem: strings.TrimPrefix(err.Error(), "device ")}
 }
 
 func (s *session) openDevice(c Config) (dev cudamem.Device, why string, err error) {

@@ -125,7 +125,7 @@ func NewSweep(base Config, axes []Axis) (*Sweep, error) {
 	for _, axis := range axes {
 		for _, value := range axis.Values {
 			if setting := axis.Setting + "=" + value; !fits[setting] {
-				return nil, wrong[setting]
+				return nil, ForFlag("vary", wrong[setting])
 			}
 		}
 	}

@@ -227,7 +227,7 @@ func TestSweepRefuses(t *testing.T) {
 		{[]string{"repeats=1,2"}, "vary: repeats cannot be varied: each round runs each cell once"},
 		{[]string{"batch=8,0"}, "batch: 0 is not allowed; allowed is 1 to 2147483647"},
 		{[]string{"batch=8,x"}, `batch: "x" is not allowed; allowed is 1 to 2147483647`},
-		{[]string{"bach=8"}, `command line: unknown flag --bach, did you mean "--batch"?`},
+		{[]string{"bach=8"}, `vary: bach=8: there is no setting bach, did you mean "batch"?`},
 		{[]string{"seed=" + numbersTo(40), "workers=" + numbersTo(40)}, "vary: the grid has more than 1000 cells; give fewer values"},
 	} {
 		var parsed []Axis

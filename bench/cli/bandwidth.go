@@ -55,7 +55,7 @@ func (c *bandwidthCommand) run(ctx context.Context, p *program) error {
 	clock := cudamem.NewClock()
 	dev, _, err := device.Open(name, c.Sim, clock)
 	if err != nil {
-		return &bench.InputError{Field: "device", Value: name, Problem: err.Error()}
+		return bench.DeviceError(name, err)
 	}
 	started := time.Now()
 	result, err := c.measure(ctx, p, dev, clock, options)

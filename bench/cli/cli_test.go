@@ -102,6 +102,9 @@ func TestWrongInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(folder)
+	if err := os.WriteFile("array.npy", []byte("\x93NUMPY"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(folder, link); err != nil {
 		t.Fatal(err)
@@ -122,6 +125,14 @@ func TestWrongInput(t *testing.T) {
 		{"C26", []string{"run", "--samples", "50", "--drop-last"},
 			"pinscope: drop-last: 50 samples do not fill a batch of 64, so nothing would be left; lower batch to 50 or less, or switch drop-last off\n"},
 		{"side of a comparison", []string{"compare", "--b", "pin=on"}, "pinscope: pin: \"on\" is not allowed; allowed is off, thread, direct, dataset, pageable-thread\n"},
+		{"setting of A", []string{"compare", "--a", "foo=1"}, "pinscope: a: foo=1: there is no setting foo\n"},
+		{"setting of a sweep", []string{"sweep", "--vary", "foo=1"}, "pinscope: vary: foo=1: there is no setting foo\n"},
+		{"setting of a prediction", []string{"predict", "--preset", "tiny", "--device", "sim:laptop", "--set", "foo=1"}, "pinscope: set: foo=1: there is no setting foo\n"},
+		{"no setting", []string{"compare", "--b", "foo"}, "pinscope: b: \"foo\" is not allowed; allowed is NAME=VALUE, such as pin=off\n"},
+		{"simulated GPU", []string{"run", "--device", "sim:foo"}, "pinscope: device: sim:foo is not allowed; allowed is sim:laptop, sim:h200, sim:a100-pcie4, sim:rtx4090, sim:rtx3060, sim:gtx1080-pcie3, sim:gh200\n"},
+		{"device", []string{"run", "--device", "foo"}, "pinscope: device: \"foo\" is not allowed; allowed is auto, cuda, cuda:N, cuda:UUID, sim, sim:NAME, cpu\n"},
+		{"model", []string{"run", "--device", "sim", "--sim", "latency=x"}, "pinscope: sim: latency=x: want a duration from 0 to 1h, such as 6us\n"},
+		{"no result file", []string{"report", "array.npy"}, "pinscope: result: array.npy: not a result file\n"},
 		{"B alone", []string{"compare", "--b", "batch=0"}, "pinscope: side B: batch: 0 is not allowed; allowed is 1 to 2147483647\n"},
 		{"preset", []string{"presets", "show", "none"}, "pinscope: preset: \"none\" is not allowed; allowed is article, imagenet-u8, tokens, small-batch, video, tiny, or a file ending in .json\n"},
 		{"C82 folder missing", []string{"run", "--json", folder + "/no/x.json"}, "pinscope: json: the folder " + folder + "/no does not exist\n"},
@@ -144,7 +155,7 @@ func TestWrongInput(t *testing.T) {
 			}
 		})
 	}
-	if left, _ := os.ReadDir(folder); len(left) != 1 {
+	if left, _ := os.ReadDir(folder); len(left) != 2 {
 		t.Errorf("files left behind: %v", left)
 	}
 }

@@ -82,19 +82,25 @@ func (c *predictCommand) base(ctx context.Context, p *program) (*whatif.Base, er
 	if err != nil {
 		return nil, fmt.Errorf("calibration run: %w", err)
 	}
-	return base.With(c.Set...)
+	return c.with(base)
 }
 
 // fromSettings starts from settings whose times are all known without measuring.
 func (c *predictCommand) fromSettings(config bench.Config, given map[trace.Stage]time.Duration) (*whatif.Base, error) {
 	base, err := whatif.FromSettings(config, given)
 	if err == nil {
-		base, err = base.With(c.Set...)
+		base, err = c.with(base)
 	}
 	if err == nil {
 		_, err = base.Predict()
 	}
 	return base, err
+}
+
+// with changes the settings that are to be changed.
+func (c *predictCommand) with(base *whatif.Base) (*whatif.Base, error) {
+	base, err := base.With(c.Set...)
+	return base, bench.ForFlag("set", err)
 }
 
 // fromResult starts from a result file.
@@ -111,7 +117,7 @@ func (c *predictCommand) fromResult(given map[trace.Stage]time.Duration) (*whati
 	if err != nil {
 		return nil, err
 	}
-	return base.With(c.Set...)
+	return c.with(base)
 }
 
 // stages reads the times that are given.

@@ -82,7 +82,7 @@ func Decide(device string, f Facts) (Choice, error) {
 	case kind == "cuda" && which != "":
 		return cuda(which, f)
 	}
-	return Choice{}, fmt.Errorf("runner: device %q is not one of auto, cuda, cuda:N, cuda:UUID, sim, sim:NAME, cpu", device)
+	return Choice{}, fmt.Errorf("runner: device %q is not allowed; allowed is auto, cuda, cuda:N, cuda:UUID, sim, sim:NAME, cpu", device)
 }
 
 // auto takes the first GPU where it can, and else says why not.

@@ -139,7 +139,7 @@ func TestDecideNeverReplaces(t *testing.T) {
 	for driver := range drivers {
 		for _, program := range []string{plain, runner, tagged} {
 			for _, device := range wrong {
-				if got, err := Decide(device, facts(t, driver, program)); err == nil || !strings.Contains(err.Error(), "is not one of auto") {
+				if got, err := Decide(device, facts(t, driver, program)); err == nil || !strings.Contains(err.Error(), "allowed is auto") {
 					t.Errorf("%s %s %q: %+v, error %v", driver, program, device, got, err)
 				}
 			}

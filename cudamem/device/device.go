@@ -51,7 +51,7 @@ func open(name string, settings map[string]string, clock cudamem.Clock) (cudamem
 	case kind == "cuda":
 		return openCUDA(name, clock)
 	}
-	return nil, fmt.Errorf("device %q: want one of %s", name, strings.Join(List(), ", "))
+	return nil, fmt.Errorf("device %q is not allowed; allowed is %s", name, strings.Join(List(), ", "))
 }
 
 func openSim(name, preset string, settings map[string]string, clock cudamem.Clock) (cudamem.Device, error) {
@@ -60,7 +60,7 @@ func openSim(name, preset string, settings map[string]string, clock cudamem.Cloc
 	}
 	model, err := sim.Lookup(preset)
 	if err != nil {
-		return nil, fmt.Errorf("device %q: %w", name, err)
+		return nil, fmt.Errorf("device %s is not allowed; allowed is sim:%s", name, strings.Join(sim.Presets(), ", sim:"))
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		if err := model.Set(key, settings[key]); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -94,5 +95,5 @@ func Lookup(name string) (Model, error) {
 			return p, nil
 		}
 	}
-	return Model{}, fmt.Errorf("sim: no model %q: want one of %v", name, Presets())
+	return Model{}, fmt.Errorf("sim: no model %q; allowed is %s", name, strings.Join(Presets(), ", "))
 }
