@@ -198,7 +198,7 @@ func (s *session) makePlans() error {
 	if decision.Verdict == pressure.Risked {
 		s.warn(decision.Text)
 	}
-	return refusal(s.plans(), decision)
+	return s.sides[0].config.blame(decision.Settings, refusal(s.plans(), decision))
 }
 
 func (s *session) plans() []Plan {

@@ -40,7 +40,7 @@ func (s *session) fit(limits Limits) error {
 			kept = append(kept, side)
 			continue
 		}
-		refused = append(refused, err)
+		refused = append(refused, side.config.blame(guard([]Plan{side.plan}, limits, side.config.RiskMemory).Settings, err))
 		s.warn(fmt.Sprintf("%s is left out: %v", side.called(), err))
 	}
 	if len(kept) == 0 || s.result.Kind == KindLadder && len(kept) < 2 {

@@ -85,6 +85,17 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
+// What does not fit is put down to what was raised.
+func TestWhatWasRaised(t *testing.T) {
+	for _, args := range [][]string{{"batch", "100000000"}, {"prefetch", "1000", "--samples", "1000000000"}, {"ring-slots", "60000", "--samples", "100000000"}} {
+		run := append([]string{"run", "--device", "sim:laptop", "--workers", "2", "--pin", "direct", "--dry-run", "--samples", "1000000000", "--source", "randn", "--batch", "64"}, "--"+args[0])
+		code, _, stderr := call(append(run, args[1:]...)...)
+		if code != exitInput || !strings.HasPrefix(stderr, "pinscope: "+args[0]+": ") {
+			t.Errorf("%v: exit code %d: %s", args, code, stderr)
+		}
+	}
+}
+
 // Equal sides are allowed, to see the noise, and said to be equal.
 func TestEqualSides(t *testing.T) {
 	for want, b := range map[int]string{1: "pin=off", 0: "pin=direct"} {
