@@ -50,7 +50,7 @@ func (m *Model) Set(key, value string) error {
 		}
 		allowed = append(allowed, s.key)
 	}
-	return fmt.Errorf("sim: no setting %q (=%s); allowed is %s", key, value, strings.Join(allowed, ", "))
+	return fmt.Errorf("sim: no setting %q (=%s): want one of %s", key, value, strings.Join(allowed, ", "))
 }
 
 // Settings holds every value of the model, spelled as Set takes it.
