@@ -73,6 +73,7 @@ func TestFindings(t *testing.T) {
 		{"no driver in a container", func(f *Facts) { f.Driver = NoDriver; f.Limits.Container = "docker" }, "NVIDIA driver", Warn, []string{"--gpus all"}},
 		{"no driver under WSL2", func(f *Facts) { f.Driver = NoDriver; f.Limits.WSL2 = true }, "NVIDIA driver", Warn, []string{"in Windows"}},
 		{"driver broken", func(f *Facts) { f.Driver = BadDriver }, "NVIDIA driver", Bad, []string{"nvidia-smi"}},
+		{"driver broken, cure known", func(f *Facts) { f.Driver, f.DriverCure = BadDriver, "load it" }, "NVIDIA driver", Bad, []string{"Do: load it"}},
 		{"driver without GPU", func(f *Facts) { f.Driver, f.GPUs = NoGPU, nil }, "NVIDIA driver", Warn, []string{"no GPU"}},
 		{"driver unknown", func(f *Facts) { f.Driver = DriverUnknown }, "NVIDIA driver", Unknown, []string{"n/a"}},
 		{"two GPUs", func(f *Facts) { f.GPUs = append(f.GPUs, f.GPUs[0]) }, "NVIDIA driver", Good, []string{"2 GPUs"}},
