@@ -47,10 +47,10 @@ func (p *Pass) copyToRing(slot *Slot, lane *trace.Lane) (*Slot, error) {
 	meter := startCPUMeter()
 	used := InputOffset(p.l.spec, p.l.o.Batch) + slot.Rows*p.l.spec.SampleBytes
 	hostcopy.Stream(pinned.Buffer.Bytes()[:used], slot.Buffer.Bytes()[:used])
-	cpu := meter.stop()
+	meter.stop()
 	pinned.Batch, pinned.Rows, pinned.Digest = slot.Batch, slot.Rows, slot.Digest
 	lane.Add(trace.PinCopy, slot.Batch, begun, clock.Now(), used)
-	lane.AddCPU(trace.PinCopy, cpu)
+	meter.charge(lane, trace.PinCopy)
 	slot.Release()
 	return pinned, nil
 }

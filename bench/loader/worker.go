@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pinscope/bench/cputime"
 	"pinscope/bench/source"
 	"pinscope/bench/trace"
 	"pinscope/cudamem"
@@ -90,7 +91,7 @@ func (w *writer) timedFill(p *Pass, slot *Slot, batch int64, lane *trace.Lane) e
 	begun := clock.Now()
 	meter := startCPUMeter()
 	err := w.fill(p, slot, batch)
-	cpu := meter.stop()
+	meter.stop()
 	if err != nil {
 		return err
 	}
@@ -107,21 +108,32 @@ func (w *writer) timedFill(p *Pass, slot *Slot, batch int64, lane *trace.Lane) e
 		stage = trace.Collate
 	}
 	lane.Add(stage, batch, begun, clock.Now(), bytes)
-	lane.AddCPU(stage, cpu)
+	meter.charge(lane, stage)
 	return nil
 }
 
 // cpuMeter measures the CPU time of a stretch of one goroutine. The goroutine
 // stays on its thread meanwhile, for the time is counted by thread.
-type cpuMeter struct{ start time.Duration }
+type cpuMeter struct {
+	start, used time.Duration
+	known       bool
+}
 
 func startCPUMeter() cpuMeter {
 	runtime.LockOSThread()
-	return cpuMeter{threadCPU()}
+	start, known := cputime.Thread()
+	return cpuMeter{start: start, known: known}
 }
 
-func (m cpuMeter) stop() time.Duration {
-	cpu := threadCPU() - m.start
+// stop ends the stretch; charge then puts its time on a lane, if it is known.
+func (m *cpuMeter) stop() {
+	now, _ := cputime.Thread()
 	runtime.UnlockOSThread()
-	return cpu
+	m.used = now - m.start
+}
+
+func (m *cpuMeter) charge(lane *trace.Lane, stage trace.Stage) {
+	if m.known {
+		lane.AddCPU(stage, m.used)
+	}
 }

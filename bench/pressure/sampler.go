@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"pinscope/bench/cputime"
 	"pinscope/cudamem"
 )
 
@@ -82,18 +83,29 @@ func newSampler(clock cudamem.Clock, o Options) *Sampler {
 func (s *Sampler) take() {
 	// CPU time is the thread's: the goroutine must not change threads in between.
 	runtime.LockOSThread()
-	cpu, wall := threadCPU(), time.Now()
+	cpu, wall := cpuOrWall(), time.Now()
 	sample := &s.scratch
 	sample.At = s.clock.Now()
 	s.probe.read(sample)
 	s.count(sample)
 	s.keep(sample)
-	s.charge(threadCPU()-cpu, time.Since(wall))
+	s.charge(cpuOrWall()-cpu, time.Since(wall))
 	runtime.UnlockOSThread()
 	if s.look != nil {
 		s.look(sample)
 	}
 }
+
+// cpuOrWall is the CPU time of the calling thread; wall time, which is never less,
+// where the system does not tell.
+func cpuOrWall() time.Duration {
+	if used, ok := cputime.Thread(); ok {
+		return used
+	}
+	return time.Since(processStart)
+}
+
+var processStart = time.Now()
 
 // count makes counters count from their first known value. One that is lower
 // than that was set back, or is nonsense.
