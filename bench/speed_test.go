@@ -2,12 +2,12 @@ package bench
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"pinscope/bench/stats"
 	"pinscope/cudamem"
 	"pinscope/cudamem/hostcopy"
 )
@@ -146,7 +146,8 @@ func bareCopies(b *testing.B, s *session) func() time.Duration {
 	}
 }
 
-// reportRatio runs both in turn and reports the median of their ratios.
+// reportRatio runs both in turn and reports the median of their ratios with its
+// 95 % interval.
 func reportRatio(b *testing.B, name string, one, other func() time.Duration) {
 	one()
 	other()
@@ -160,6 +161,10 @@ func reportRatio(b *testing.B, name string, one, other func() time.Duration) {
 		}
 		ratios = append(ratios, float64(x)/float64(y))
 	}
-	slices.Sort(ratios)
-	b.ReportMetric(ratios[len(ratios)/2], name)
+	s := stats.Summarize(ratios)
+	b.ReportMetric(*s.Median, name)
+	if s.Interval != nil { // with at least six rounds: -benchtime 6x
+		b.ReportMetric(s.Interval.Lo, name+"-from")
+		b.ReportMetric(s.Interval.Hi, name+"-to")
+	}
 }
