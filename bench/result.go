@@ -86,7 +86,7 @@ type Side struct {
 	SamplesPerS stats.Summary `json:"samples_per_s"` // of the repeats that count
 
 	// The repeat whose throughput is the median of those that count (the lower
-	// of two), in full; nil when none counts.
+	// of two), or with many repeats one next to it, in full; nil when none counts.
 	Typical *int         `json:"typical_repeat"`
 	Trace   *trace.Trace `json:"trace"`
 

@@ -31,7 +31,7 @@ type side struct {
 	trainer *train.Trainer
 	setups  Setup
 	repeats []Repeat
-	traces  []*trace.Trace // one for each of repeats
+	traces  []*trace.Trace // one for each of repeats, nil where it was let go
 }
 
 // makePlan works out what the side needs; it reads headers and lists folders.
@@ -167,7 +167,39 @@ func (s *side) repeat(position int, warmup bool) error {
 	recorded := recorder.Trace()
 	s.repeats = append(s.repeats, s.newRepeat(position, warmup, outcome, recorded, calls, err))
 	s.traces = append(s.traces, recorded)
+	s.forgetTraces()
 	return err
+}
+
+// mostTraces is how many traces a side holds, of some 2 MB each: memory does not
+// grow with the number of repeats.
+const mostTraces = 15
+
+// forgetTraces lets go of the traces that are least likely to be the typical
+// repeat's: of repeats that do not count, then of those furthest from the median.
+func (s *side) forgetTraces() {
+	rank := map[int]int{} // how far from the median, of repeats that count
+	counted := (&Side{Repeats: s.repeats}).ranked()
+	for at, i := range counted {
+		rank[i] = abs(at - (len(counted)-1)/2)
+	}
+	held, furthest, distance := 0, -1, -1
+	for i, t := range s.traces {
+		if t == nil {
+			continue
+		}
+		held++
+		from, counts := rank[i]
+		if !counts {
+			from = len(s.repeats)
+		}
+		if from > distance {
+			furthest, distance = i, from
+		}
+	}
+	if held > mostTraces {
+		s.traces[furthest] = nil
+	}
 }
 
 // blameFile makes an error of a source that reads files wrong input, whenever the
@@ -217,26 +249,40 @@ func (s *side) summary() Side {
 		out.Repeats = []Repeat{}
 	}
 	out.SamplesPerS = stats.Summarize(out.measured())
-	if typical := out.typical(); typical >= 0 {
+	if typical := out.typical(s.traces); typical >= 0 {
 		out.Typical, out.Trace = &typical, s.traces[typical]
 	}
 	return out
 }
 
 // typical is the number of the repeat with the median throughput (the lower of
-// two), -1 if none counts.
-func (s *Side) typical() int {
+// two), or next to it of those whose trace is still held; -1 if none counts.
+func (s *Side) typical(traces []*trace.Trace) int {
+	counted := s.ranked()
+	middle, best := (len(counted)-1)/2, -1
+	for at, i := range counted {
+		if traces[i] != nil && (best < 0 || abs(at-middle) < abs(best-middle)) {
+			best = at
+		}
+	}
+	if best < 0 {
+		return -1
+	}
+	return counted[best]
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// ranked are the numbers of the repeats that count, the slowest first.
+func (s *Side) ranked() []int {
 	var counted []int
 	for i, r := range s.Repeats {
 		if r.counts() {
 			counted = append(counted, i)
 		}
 	}
-	if len(counted) == 0 {
-		return -1
-	}
 	slices.SortFunc(counted, func(a, b int) int { return cmp.Compare(*s.Repeats[a].SamplesPerS, *s.Repeats[b].SamplesPerS) })
-	return counted[(len(counted)-1)/2]
+	return counted
 }
 
 // close frees what setup allocated. The calling goroutine is bound.
